@@ -1,0 +1,53 @@
+"""physrank: which prediction to trust, from the governing equation alone.
+
+    import physrank as pr
+
+    problem = pr.equations.Burgers(initial=u0, viscosity=0.01, times=t)
+    ranking = pr.rank(problem, {"fno": v1, "cno": v2, "unet": v3})
+    print(ranking.best, ranking.error_estimates)
+"""
+
+from physrank import equations, geometry
+from physrank._precision import double
+from physrank._version import __version__
+from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary, lifts
+from physrank.physics import quadrature as metrics
+from physrank.ranking import (
+    Ranking,
+    Scores,
+    Selection,
+    UnresolvedError,
+    adjoint_gap,
+    anchors,
+    rank,
+    rank_panel,
+    scorers,
+    select,
+    tasks,
+)
+
+__all__ = [
+    "Correction",
+    "Dense",
+    "Krylov",
+    "Marching",
+    "Problem",
+    "Ranking",
+    "Scores",
+    "Selection",
+    "Stationary",
+    "UnresolvedError",
+    "__version__",
+    "adjoint_gap",
+    "anchors",
+    "double",
+    "equations",
+    "geometry",
+    "lifts",
+    "metrics",
+    "rank",
+    "rank_panel",
+    "scorers",
+    "select",
+    "tasks",
+]

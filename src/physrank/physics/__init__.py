@@ -1,0 +1,24 @@
+"""What a constraint is: stationary and marching problems, their defects, tangents, solvers and responses."""
+
+from physrank.physics import lifts, quadrature
+from physrank.physics.marching import Marching
+from physrank.physics.problem import NonlinearSolve, Problem, Tangent
+from physrank.physics.response import Correction, Response, respond
+from physrank.physics.solvers import Dense, Krylov, Solve
+from physrank.physics.stationary import Stationary
+
+__all__ = [
+    "Correction",
+    "Dense",
+    "Krylov",
+    "Marching",
+    "NonlinearSolve",
+    "Problem",
+    "Response",
+    "Solve",
+    "Stationary",
+    "Tangent",
+    "lifts",
+    "quadrature",
+    "respond",
+]

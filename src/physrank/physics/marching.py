@@ -1,0 +1,244 @@
+"""Marching problems: any one-step map, explicit or implicit; the tangent is one forward sweep."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from physrank._precision import as_double
+from physrank.physics.newton import damped_newton
+from physrank.physics.problem import NonlinearSolve, Problem, Tangent
+from physrank.physics.solvers import LinearSolver, Solve
+from physrank.physics.stationary import DerivedTangent
+
+class MarchingTangent(Tangent):
+    """Block lower triangular: row n+1 couples h_{n+1} and h_n only, so solving is one sweep through time.
+
+    Derivatives of a step are taken where they are used and never stored: memory stays linear in the trajectory, and a
+    batch of problems moves through the sweep together.
+    """
+
+    problem: "Marching"
+    at: Array
+
+    def apply(self, direction: Array) -> Array:
+        def row(after: Array, now: Array, forcing: Any, h_after: Array, h_now: Array) -> Array:
+            return self.problem.push(after, now, forcing, h_after, h_now)[1]
+
+        rows = self.problem.over_steps(row, self.at, direction[1:], direction[:-1])
+        return jnp.concatenate([direction[:1], rows])
+
+    def apply_adjoint(self, covector: Array) -> Array:
+        def row(after: Array, now: Array, forcing: Any, z: Array) -> tuple[Array, Array]:
+            return jax.vjp(lambda a, n: self.problem.row(a, n, forcing), after, now)[1](z)
+
+        after, now = self.problem.over_steps(row, self.at, covector[1:])
+        zero = jnp.zeros_like(covector[:1])
+        return jnp.concatenate([covector[:1], after]) + jnp.concatenate([now, zero])
+
+    def solve(self, rhs: Array) -> Solve:
+        return self.problem.sweep(self.at, rhs)[1]
+
+    def solve_adjoint(self, rhs: Array) -> Solve:
+        def step(pulled: Array, inputs: tuple[Array, Array, Any, Array]) -> tuple[Array, tuple[Array, Array, Array]]:
+            after, now, forcing, r = inputs
+            known = r - pulled
+            _, pull = jax.vjp(lambda a, n: self.problem.row(a, n, forcing), after, now)
+            z, defect, count = known, jnp.zeros_like(known), jnp.asarray(1)
+            if self.problem.implicit:
+                solve = self.problem.diagonal(after, now, forcing).solve_adjoint(known)
+                z, defect, count = solve.value, solve.defect, solve.iterations
+            return pull(z)[1], (z, defect, count)
+
+        inputs = (self.at[1:], self.at[:-1], self.problem.forcing, rhs[1:])
+        pulled, (rows, defects, counts) = jax.lax.scan(step, jnp.zeros_like(rhs[0]), inputs, reverse=True)
+        return Solve(
+            jnp.concatenate([(rhs[0] - pulled)[None], rows]),
+            jnp.concatenate([jnp.zeros_like(rhs[:1]), defects]),
+            jnp.sum(counts) if self.problem.implicit else jnp.asarray(1),
+        )
+
+    def magnitude(self) -> Float[Array, ""]:
+        if not self.problem.implicit:
+            return jnp.ones(())  # identity rows minus a step map of about unit size
+        last = jax.tree.map(lambda leaf: leaf[-1], self.problem.forcing)
+        return self.problem.diagonal(self.at[-1], self.at[-2], last).magnitude()
+
+
+class Marching(Problem):
+    """Your own one-step map: `u_{n+1} = step(u_n)`. A state is a trajectory whose first row is the initial state.
+
+    Main arguments: `step`, a JAX function or a callable module such as an `exponax` stepper; `initial`; `data`, a pytree
+    of whatever changes between inputs; `forcing`, a pytree with one row per step. `step` receives the state, then
+    `data` if given, then its row of `forcing` if given.
+
+    With `implicit=True`, `step(next, now, …)` returns the residual that the next state makes zero, and `solver`
+    (`physrank.Dense()` or `physrank.Krylov(...)`) solves with its derivative in `next` at every step.
+
+    Other arguments: `weights` of one time row in the raw residual norm (default: mean over the row, summed over rows);
+    `admissible(trajectory)`; `lift`, the kind of spatial interpolation for candidates of another resolution.
+
+    ```python
+    problem = pr.Marching(lambda u: u - 0.1 * u**3, initial=u0)
+    ```
+    """
+
+    step: Callable[..., Array]
+    initial: Array
+    data: Any
+    forcing: Any
+    weights: Array | None
+    admissibility: Callable[[Array], Array] | None
+    solver: LinearSolver | None
+    implicit: bool = eqx.field(static=True)
+    lifting: str | None = eqx.field(static=True)
+
+    def __init__(
+        self,
+        step: Callable[..., Array],
+        initial: Any,
+        data: Any = None,
+        *,
+        forcing: Any = None,
+        implicit: bool = False,
+        solver: LinearSolver | None = None,
+        weights: Any = None,
+        admissible: Callable[[Array], Array] | None = None,
+        lift: str | None = None,
+    ):
+        self.step = as_double(step)
+        self.initial = as_double(initial) if isinstance(initial, jax.Array) else as_double(np.asarray(initial, float))
+        self.data = as_double(data)
+        self.forcing = as_double(forcing)
+        self.implicit = implicit
+        self.solver = solver
+        self.weights = None if weights is None else as_double(np.asarray(weights, float))
+        self.admissibility = admissible
+        self.lifting = lift
+
+    def _arguments(self, forcing: Any) -> tuple[Any, ...]:
+        data = () if self.data is None else (self.data,)
+        return data if self.forcing is None else (*data, forcing)
+
+    def _advance(self, now: Array, forcing: Any) -> Array:
+        """Φ(u_n), for explicit maps."""
+        return _of_shape(self.step(now, *self._arguments(forcing)), now)
+
+    def row(self, after: Array, now: Array, forcing: Any) -> Array:
+        """One row of the defect: R(u_{n+1}, u_n)."""
+        if self.implicit:
+            return _of_shape(self.step(after, now, *self._arguments(forcing)), now)
+        return after - self._advance(now, forcing)
+
+    def push(self, after: Array, now: Array, forcing: Any, h_after: Array, h_now: Array) -> tuple[Array, Array]:
+        """A row and its derivative along `(h_after, h_now)`."""
+        if self.implicit:
+            return jax.jvp(lambda a, n: self.row(a, n, forcing), (after, now), (h_after, h_now))
+        advanced, pushed = jax.jvp(lambda n: self._advance(n, forcing), (now,), (h_now,))
+        return after - advanced, h_after - pushed
+
+    def diagonal(self, after: Array, now: Array, forcing: Any) -> DerivedTangent:
+        """∂R/∂next of one row of an implicit map."""
+        _, forward = jax.linearize(lambda a: self.row(a, now, forcing), after)
+        return DerivedTangent(after, forward, self.solver, None)
+
+    def over_steps(self, function: Callable[..., Any], state: Array, *more: Array) -> Any:
+        """`function(next, now, forcing row, …)` for all steps at once: rows are independent, so no loop over time."""
+        self._check_rows(state)
+        batched = jax.vmap(function, in_axes=(0, 0, None if self.forcing is None else 0, *[0] * len(more)))
+        return batched(state[1:], state[:-1], self.forcing, *more)
+
+    def _check_rows(self, state: Array) -> None:
+        for leaf in jax.tree.leaves(self.forcing):
+            if len(leaf) != len(state) - 1:
+                raise ValueError(
+                    f"forcing has {len(leaf)} rows; a trajectory of {len(state)} rows takes {len(state) - 1} steps."
+                )
+
+    def defect(self, state: Array) -> Array:
+        return jnp.concatenate([state[:1] - self.initial, self.over_steps(self.row, state)])
+
+    def linearise(self, at: Array) -> tuple[Array, MarchingTangent]:
+        return self.defect(at), MarchingTangent(self, at)
+
+    def correct(self, at: Array) -> tuple[Array, Solve]:
+        return self.sweep(at, None)
+
+    def sweep(self, at: Array, rhs: Array | None) -> tuple[Array, Solve]:
+        """Forward substitution for L h = rhs; with rhs None, for rhs = −A(at), whose rows the same pass evaluates."""
+        self._check_rows(at)
+        first = at[0] - self.initial
+        start = -first if rhs is None else rhs[0]
+
+        def step(h: Array, inputs: tuple[Array, Array, Any, Any]) -> tuple[Array, tuple[Array, ...]]:
+            after, now, forcing, given = inputs
+            row, known = self.push(after, now, forcing, jnp.zeros_like(h), h)
+            target = (-row if rhs is None else given) - known
+            if not self.implicit:  # ∂R/∂next is the identity
+                return target, (row, target, target + known - (-row if rhs is None else given), jnp.asarray(1))
+            solve = self.diagonal(after, now, forcing).solve(target)
+            return solve.value, (row, solve.value, solve.defect, solve.iterations)
+
+        inputs = (at[1:], at[:-1], self.forcing, None if rhs is None else rhs[1:])
+        _, (rows, values, defects, counts) = jax.lax.scan(step, start, inputs)
+        solve = Solve(
+            jnp.concatenate([start[None], values]),
+            jnp.concatenate([jnp.zeros_like(start)[None], defects]),
+            jnp.sum(counts) if self.implicit else jnp.asarray(1),
+        )
+        return jnp.concatenate([first[None], rows]), solve
+
+    def residual_energy(self, defect: Array) -> Float[Array, ""]:
+        if self.weights is None:
+            return jnp.sum(defect**2) / self.initial.size
+        return jnp.sum(self.weights * defect**2)
+
+    def solve(self, guess: Array) -> NonlinearSolve:
+        """March from the initial state; `guess` only says how many rows."""
+
+        def step(now: Array, forcing: Any) -> tuple[Array, tuple[Array, Array, Array]]:
+            if not self.implicit:
+                after = self._advance(now, forcing)
+                return after, (after, jnp.asarray(1), jnp.asarray(True))
+            result = self._implicit_step(now, forcing)
+            return result.state, (result.state, result.iterations, result.converged)
+
+        _, (states, iterations, converged) = jax.lax.scan(step, self.initial, self.forcing, length=len(guess) - 1)
+        state = jnp.concatenate([self.initial[None], states])
+        return NonlinearSolve(state, jnp.sum(iterations), jnp.all(converged) & jnp.all(jnp.isfinite(state)))
+
+    def _implicit_step(self, now: Array, forcing: Any) -> NonlinearSolve:
+        def residual(after: Array) -> Array:
+            return self.row(after, now, forcing)
+
+        def linearise(after: Array) -> tuple[Array, Tangent]:
+            value, push = jax.linearize(residual, after)
+            return value, DerivedTangent(after, push, self.solver, None)
+
+        return damped_newton(linearise, residual, now)
+
+    @property
+    def state_shape(self) -> tuple[int | None, ...] | None:
+        return (None, *self.initial.shape)
+
+    @property
+    def lift_kind(self) -> str | None:
+        return self.lifting
+
+    @property
+    def cheap_to_solve(self) -> bool:
+        return not self.implicit
+
+    def admissible(self, state: Array) -> Bool[Array, ""]:
+        finite = jnp.all(jnp.isfinite(state))
+        return finite if self.admissibility is None else finite & jnp.all(self.admissibility(state))
+
+
+def _of_shape(result: Array, state: Array) -> Array:
+    if result.shape != state.shape:
+        raise ValueError(f"The step returned shape {result.shape} for a state of shape {state.shape}; expected the same.")
+    return result

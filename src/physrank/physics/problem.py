@@ -1,0 +1,123 @@
+"""What a constraint is: a complete defect A(v), its derivative L = A'(w), and solves with L and Lᵀ."""
+
+import abc
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from physrank.physics import lifts
+from physrank.physics.quadrature import AnyMetric, MeanSquare
+from physrank.physics.solvers import LinearMap, Solve
+
+
+class Tangent(eqx.Module):
+    """L = A'(w) at one state, prepared once and applied many times.
+
+    Laws: ⟨L h, z⟩ = ⟨h, Lᵀ z⟩ in the Euclidean product; `apply` is the derivative of the problem's `defect`;
+    `apply(solve(r).value) ≈ r` and `apply_adjoint(solve_adjoint(r).value) ≈ r`.
+    """
+
+    @abc.abstractmethod
+    def apply(self, direction: Array) -> Array:
+        """L h."""
+
+    @abc.abstractmethod
+    def apply_adjoint(self, covector: Array) -> Array:
+        """Lᵀ z."""
+
+    @abc.abstractmethod
+    def solve(self, rhs: Array) -> Solve:
+        """h with L h ≈ rhs."""
+
+    @abc.abstractmethod
+    def solve_adjoint(self, rhs: Array) -> Solve:
+        """z with Lᵀ z ≈ rhs."""
+
+    @abc.abstractmethod
+    def magnitude(self) -> Float[Array, ""]:
+        """The size of a typical entry of L h for h of size one: the scale of round-off in the defect."""
+
+
+class NonlinearSolve(eqx.Module):
+    """A state with A(state) ≈ 0, found by solving the equation itself."""
+
+    state: Array
+    iterations: Int[Array, ""]
+    converged: Bool[Array, ""]
+
+
+class Problem(eqx.Module):
+    """A constraint A(v) = 0 on states v, with everything that ranking needs to know about it.
+
+    A problem is a pytree: what changes between inputs is an array in it, so one compilation serves all inputs.
+    """
+
+    @abc.abstractmethod
+    def defect(self, state: Array) -> Array:
+        """The complete A(v): equation, initial and boundary rows. Zero exactly at the discrete solution."""
+
+    @abc.abstractmethod
+    def linearise(self, at: Array) -> tuple[Array, Tangent]:
+        """`(A(at), A'(at))`, sharing their common work."""
+
+    @abc.abstractmethod
+    def residual_energy(self, defect: Array) -> Float[Array, ""]:
+        """‖r‖²_Y: the product norm of a defect."""
+
+    @abc.abstractmethod
+    def solve(self, guess: Array) -> NonlinearSolve:
+        """Solve A(u) = 0 outright, starting from `guess` where a start is needed."""
+
+    def correct(self, at: Array) -> tuple[Array, Solve]:
+        """`(A(at), solution of A'(at) δ = −A(at))`: the response, in one go where that saves work."""
+        defect, tangent = self.linearise(at)
+        return defect, tangent.solve(-defect)
+
+    @property
+    @abc.abstractmethod
+    def state_shape(self) -> tuple[int | None, ...] | None:
+        """Shape of a state; None for a free length, None altogether when the problem leaves it open."""
+
+    def admissible(self, state: Array) -> Bool[Array, ""]:
+        """Whether the state makes physical sense (positive density, …); anything finite by default."""
+        return jnp.all(jnp.isfinite(state))
+
+    def metric(self) -> AnyMetric:
+        """The natural task metric; the mean square unless the equation knows its geometry."""
+        return MeanSquare()
+
+    @property
+    def output(self) -> str:
+        """What the task is when the user names none: "field" or "terminal"."""
+        return "field"
+
+    @property
+    def lift_kind(self) -> str | None:
+        """How candidates of another resolution are lifted (see `physrank.lifts`); None: shapes must match."""
+        return None
+
+    @property
+    def cheap_to_solve(self) -> bool:
+        """True when solving the equation itself is one explicit sweep, about as cheap as the response."""
+        return False
+
+    def lift(self, field: np.ndarray) -> np.ndarray:
+        """A field of another resolution as a state of this problem; unchanged when no lift is known."""
+        shape = self.state_shape
+        if self.lift_kind is None or shape is None or field.ndim != len(shape):
+            return field
+        return lifts.lift(field, tuple(n for n in shape if n is not None), self.lift_kind)
+
+
+def probe_magnitude(apply: LinearMap, like: Array) -> Float[Array, ""]:
+    """Root-mean-square entry of L h for a fixed pattern of signs h: a cheap stand-in for a row norm of L."""
+    signs = jnp.where(jax.random.bernoulli(jax.random.key(0), shape=like.shape), 1.0, -1.0)
+    return jnp.sqrt(jnp.mean(apply(signs.astype(like.dtype)) ** 2))
+
+
+def roundoff_floor(tangent: Tangent, *states: Array) -> Float[Array, ""]:
+    """Euclidean norm below which a defect is indistinguishable from zero in this arithmetic."""
+    size = sum((jnp.linalg.norm(state.ravel()) for state in states), jnp.zeros(()))
+    return 64 * jnp.finfo(states[0].dtype).eps * tangent.magnitude() * size

@@ -1,0 +1,116 @@
+"""Metrics: quadrature weights for outputs on grids, as products of one-dimensional rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from physrank.geometry import TaskSpace
+from physrank.geometry.space import Array
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A one-dimensional quadrature rule on `length`: `kind` is "periodic", "cells" or "trapezoid"."""
+
+    kind: str
+    length: float
+
+    def weights(self, points: int) -> Array:
+        if self.kind == "trapezoid":  # nodes on both ends
+            if points < 2:
+                raise ValueError(f"A trapezoid rule needs at least 2 nodes along its axis; got {points}.")
+            weights = np.full(points, self.length / (points - 1))
+            weights[[0, -1]] /= 2
+            return weights
+        return np.full(points, self.length / points)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Quadrature over the trailing axes of an output; leading axes (channels, times) are summed with `channel_weights`."""
+
+    rules: tuple[Rule, ...]
+    channel_weights: tuple[float, ...] | None = None
+
+    def space(self, shape: tuple[int, ...]) -> TaskSpace:
+        """The task space of outputs of this shape."""
+        dims = len(self.rules)
+        if len(shape) < dims:
+            raise ValueError(f"This metric integrates over {dims} axes; the task output has shape {shape}.")
+        weights = np.ones(())
+        for rule, points in zip(self.rules, shape[len(shape) - dims :], strict=True):
+            weights = weights[..., None] * rule.weights(points)
+        if self.channel_weights is not None:
+            if len(shape) <= dims or shape[-dims - 1] != len(self.channel_weights):
+                raise ValueError(
+                    f"This metric weighs {len(self.channel_weights)} channels on the axis before space; "
+                    f"the task output has shape {shape}."
+                )
+            weights = np.asarray(self.channel_weights).reshape(-1, *[1] * dims) * weights
+        return TaskSpace(np.broadcast_to(weights, shape))
+
+
+@dataclass(frozen=True)
+class MeanSquare:
+    """The mean of the squares of all entries: the metric when none is given."""
+
+    def space(self, shape: tuple[int, ...]) -> TaskSpace:
+        return TaskSpace.mean_square(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Explicit weights, broadcast to the shape of the output."""
+
+    values: Array
+
+    def space(self, shape: tuple[int, ...]) -> TaskSpace:
+        try:
+            return TaskSpace(np.broadcast_to(self.values, shape))
+        except ValueError as error:
+            if "broadcast" not in str(error):
+                raise
+            raise ValueError(
+                f"Metric weights of shape {self.values.shape} do not fit a task output of shape {shape}."
+            ) from None
+
+
+AnyMetric = Metric | MeanSquare | Weights
+
+
+def _rules(kind: str, lengths: float | Sequence[float]) -> tuple[Rule, ...]:
+    values = np.atleast_1d(np.asarray(lengths, np.float64))
+    if not (np.all(np.isfinite(values)) and np.all(values > 0)):
+        raise ValueError(f"Lengths of a metric must be positive and finite; got {lengths}.")
+    return tuple(Rule(kind, float(length)) for length in values)
+
+
+def mean_square() -> MeanSquare:
+    return MeanSquare()
+
+
+def periodic_l2(lengths: float | Sequence[float]) -> Metric:
+    """∫ x² over a periodic box (one length per trailing axis), endpoint not repeated."""
+    return Metric(_rules("periodic", lengths))
+
+
+def trapezoid(lengths: float | Sequence[float]) -> Metric:
+    """∫ x² by the tensor-product trapezoid rule, nodes on the boundary included."""
+    return Metric(_rules("trapezoid", lengths))
+
+
+def cell_area(lengths: float | Sequence[float]) -> Metric:
+    """∫ x² over cell averages: every cell weighs its own area."""
+    return Metric(_rules("cells", lengths))
+
+
+def phase_space(base: Metric, velocity_weight: float = 1.0) -> Metric:
+    """‖u‖² + velocity_weight · ‖v‖² for outputs `(2, *space)` that hold displacement and velocity."""
+    return Metric(base.rules, (1.0, float(velocity_weight)))
+
+
+def weights(values: ArrayLike) -> Weights:
+    """Your own positive weights, broadcast against the task output."""
+    return Weights(np.asarray(values, np.float64))

@@ -1,0 +1,126 @@
+"""The shared response: one linearised solve at the anchor, A'(w) δ = −A(w), and its variants."""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from physrank.physics.problem import Problem, roundoff_floor
+
+ALGEBRAIC_TOLERANCE = 1e-8  # ‖ℓ‖ / ‖A(w)‖ above which a response does not count as solved
+
+
+@dataclass(frozen=True)
+class Correction:
+    """How the anchor is corrected. The default, one full correction, is the method.
+
+    - `count`: how many corrections, each linearised at the previous result.
+    - `midpoint`: linearise a second time at w + δ/2 and solve again with the same defect: cubic instead of quadratic
+      error for quadratic equations, at twice the cost.
+    - `step`: take s = w + step · δ (a partial correction, or an extrapolation above one).
+    - `backtrack`: multipliers to choose from; the largest one whose state is admissible and whose defect is not larger
+      than before wins. Needs no reference.
+    """
+
+    count: int = 1
+    midpoint: bool = False
+    step: float = 1.0
+    backtrack: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.count, int) and self.count >= 1):
+            raise ValueError(f"corrections must be a whole number ≥ 1; got {self.count!r}.")
+        if self.backtrack is not None:
+            multipliers = tuple(sorted({float(m) for m in self.backtrack}))
+            if not multipliers or multipliers[0] < 0:
+                raise ValueError(f"backtrack needs multipliers ≥ 0, such as (0.25, 0.5, 0.75, 1.0); got {self.backtrack!r}.")
+            if self.step != 1.0:
+                raise ValueError("Give either step or backtrack: backtracking chooses the step itself.")
+            object.__setattr__(self, "backtrack", multipliers)
+
+
+class Response(eqx.Module):
+    """The corrected state with everything needed to judge it."""
+
+    anchor: Array
+    base: Array  # where the last correction was linearised: the anchor, unless there were several
+    state: Array  # s
+    correction: Array  # δ of the last solve, before any step length
+    algebraic_defect: Array  # ℓ = L δ + A(base), from the derivative itself, never a solver's running estimate
+    algebraic_norm: Float[Array, ""]  # ‖ℓ‖_Y
+    defect_norm: Float[Array, ""]  # ‖A(anchor)‖_Y
+    iterations: Int[Array, ""]
+    multiplier: Float[Array, ""]  # the step length taken; 0: no multiplier was acceptable
+    solved: Bool[Array, ""]  # every linear solve reached the tolerance
+    admissible: Bool[Array, ""]
+    rule: Correction = eqx.field(static=True)
+
+    @property
+    def converged(self) -> Bool[Array, ""]:
+        """The response can be trusted as a solution of its linear system, and as a physical state."""
+        return self.solved & self.admissible & (self.multiplier != 0)
+
+
+def respond(problem: Problem, anchor: Array, correction: Correction) -> Response:
+    """Correct the anchor as `correction` says. Pure JAX: compile it, batch it."""
+    first = _correct(problem, anchor, correction)
+
+    def again(_: Int[Array, ""], before: Response) -> Response:
+        after = _correct(problem, before.state, correction)
+        return eqx.tree_at(
+            lambda r: (r.anchor, r.defect_norm, r.iterations, r.solved),
+            after,
+            (before.anchor, before.defect_norm, before.iterations + after.iterations, before.solved & after.solved),
+        )
+
+    return jax.lax.fori_loop(1, correction.count, again, first) if correction.count > 1 else first
+
+
+def _correct(problem: Problem, base: Array, correction: Correction) -> Response:
+    defect, solve = problem.correct(base)
+    iterations = solve.iterations
+    centre = base
+    if correction.midpoint:
+        centre = base + solve.value / 2
+        solve = problem.linearise(centre)[1].solve(-defect)
+        iterations = iterations + solve.iterations
+    delta, algebraic = solve.value, solve.defect
+    tolerance = ALGEBRAIC_TOLERANCE * _norm(defect) + roundoff_floor(problem.linearise(centre)[1], base, delta)
+    energy = problem.residual_energy(defect)
+    multiplier = _step(problem, base, delta, energy, correction)
+    state = base + multiplier * delta
+    return Response(
+        anchor=base,
+        base=base,
+        state=state,
+        correction=delta,
+        algebraic_defect=algebraic,
+        algebraic_norm=jnp.sqrt(problem.residual_energy(algebraic)),
+        defect_norm=jnp.sqrt(energy),
+        iterations=jnp.asarray(iterations),
+        multiplier=multiplier,
+        solved=jnp.all(jnp.isfinite(delta)) & (_norm(algebraic) <= tolerance),
+        admissible=problem.admissible(state),
+        rule=correction,
+    )
+
+
+def _step(
+    problem: Problem, base: Array, delta: Array, energy: Float[Array, ""], correction: Correction
+) -> Float[Array, ""]:
+    """The step length: as given, or the largest acceptable multiplier (0 when there is none)."""
+    if correction.backtrack is None:
+        return jnp.asarray(correction.step, base.dtype)
+    multipliers = jnp.asarray(correction.backtrack, base.dtype)
+
+    def acceptable(multiplier: Float[Array, ""]) -> Bool[Array, ""]:
+        state = base + multiplier * delta
+        return problem.admissible(state) & (problem.residual_energy(problem.defect(state)) <= energy)
+
+    return jnp.max(jnp.where(jax.vmap(acceptable)(multipliers), multipliers, 0.0))
+
+
+def _norm(array: Array) -> Float[Array, ""]:
+    return jnp.linalg.norm(array.ravel())

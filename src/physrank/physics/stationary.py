@@ -1,0 +1,131 @@
+"""Stationary problems: any residual(state[, data]) = 0, with derived tangent and adjoint."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from physrank._precision import as_double
+from physrank.physics.newton import damped_newton
+from physrank.physics.problem import NonlinearSolve, Problem, Tangent, probe_magnitude, roundoff_floor
+from physrank.physics.solvers import LinearMap, LinearSolver, Solve, choose
+
+
+class DerivedTangent(Tangent):
+    """The derivative of a function at a point, by `jax.linearize`, with a solver for square systems."""
+
+    at: Array
+    forward: LinearMap
+    solver: LinearSolver | None
+    precondition: LinearMap | None
+
+    def apply(self, direction: Array) -> Array:
+        return self.forward(direction)
+
+    def apply_adjoint(self, covector: Array) -> Array:
+        return jax.linear_transpose(self.forward, self.at)(covector)[0]
+
+    def solve(self, rhs: Array) -> Solve:
+        floor = roundoff_floor(self, self.at)
+        return choose(self.solver, rhs.size).solve(self.forward, rhs, floor, self.precondition)
+
+    def solve_adjoint(self, rhs: Array) -> Solve:
+        floor = roundoff_floor(self, self.at)
+        transposed = None
+        if self.precondition is not None:
+            precondition = self.precondition
+            transposed = lambda z: jax.linear_transpose(precondition, rhs)(z)[0]  # noqa: E731
+        return choose(self.solver, rhs.size).solve(self.apply_adjoint, rhs, floor, transposed)
+
+    def magnitude(self) -> Float[Array, ""]:
+        return probe_magnitude(self.forward, self.at)
+
+
+class Stationary(Problem):
+    """Your own root problem: `residual(state) = 0`, or `residual(state, data) = 0`.
+
+    Main arguments: `residual`, a JAX function that returns an array of the state's shape with *every* row of the
+    problem in it, boundary rows included; `data`, a pytree of whatever changes between inputs.
+
+    Other arguments: `solver` (`physrank.Dense()`, `physrank.Krylov(...)`; by default dense up to 1,500 unknowns, GMRES
+    above); `preconditioner(state[, data])`, which returns an approximate inverse r ↦ δ of the tangent there;
+    `residual_weights` for the raw residual norm (default: mean square); `admissible(state)`; `lift`, the kind of
+    interpolation for candidates of another resolution together with `shape`, the shape of a state.
+
+    ```python
+    problem = pr.Stationary(lambda u, f: u + u**3 - f, data=f)
+    ```
+    """
+
+    residual: Callable[..., Array]
+    data: Any
+    solver: LinearSolver | None
+    preconditioner: Callable[..., LinearMap] | None
+    residual_weights: Array | None
+    admissibility: Callable[[Array], Array] | None
+    lifting: str | None = eqx.field(static=True)
+    shape: tuple[int, ...] | None = eqx.field(static=True)
+
+    def __init__(
+        self,
+        residual: Callable[..., Array],
+        data: Any = None,
+        *,
+        solver: LinearSolver | None = None,
+        preconditioner: Callable[..., LinearMap] | None = None,
+        residual_weights: Any = None,
+        admissible: Callable[[Array], Array] | None = None,
+        lift: str | None = None,
+        shape: tuple[int, ...] | None = None,
+    ):
+        if lift is not None and shape is None:
+            raise ValueError("lift= needs shape=: the shape of a state, which candidates are lifted to.")
+        self.residual = as_double(residual)
+        self.data = as_double(data)
+        self.solver = solver
+        self.preconditioner = preconditioner
+        self.residual_weights = None if residual_weights is None else as_double(np.asarray(residual_weights, float))
+        self.admissibility = admissible
+        self.lifting = lift
+        self.shape = shape
+
+    def _with_data(self, function: Callable[..., Any], state: Array) -> Any:
+        return function(state) if self.data is None else function(state, self.data)
+
+    def defect(self, state: Array) -> Array:
+        defect = jnp.asarray(self._with_data(self.residual, state))
+        if defect.shape != state.shape:
+            raise ValueError(
+                f"residual returned shape {defect.shape} for a state of shape {state.shape}; "
+                "it must return one row for every unknown, boundary rows included."
+            )
+        return defect
+
+    def linearise(self, at: Array) -> tuple[Array, DerivedTangent]:
+        defect, forward = jax.linearize(self.defect, at)
+        precondition = None if self.preconditioner is None else self._with_data(self.preconditioner, at)
+        return defect, DerivedTangent(at, forward, self.solver, precondition)
+
+    def residual_energy(self, defect: Array) -> Float[Array, ""]:
+        if self.residual_weights is None:
+            return jnp.mean(defect**2)
+        return jnp.sum(self.residual_weights * defect**2)
+
+    def solve(self, guess: Array) -> NonlinearSolve:
+        return damped_newton(self.linearise, self.defect, guess)
+
+    @property
+    def state_shape(self) -> tuple[int | None, ...] | None:
+        return self.shape
+
+    def admissible(self, state: Array) -> Bool[Array, ""]:
+        finite = jnp.all(jnp.isfinite(state))
+        return finite if self.admissibility is None else finite & jnp.all(self.admissibility(state))
+
+    @property
+    def lift_kind(self) -> str | None:
+        return self.lifting

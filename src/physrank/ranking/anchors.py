@@ -1,0 +1,84 @@
+"""Anchors: reference-free rules that turn a library into the one state at which the physics is linearised."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from physrank.geometry.space import Array
+from physrank.physics.quadrature import AnyMetric
+from physrank.ranking.candidates import Library
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A named rule; it sees only the valid candidates."""
+
+    name: str
+    rule: Callable[[tuple[str, ...], Array], Array]
+
+    def of(self, library: Library) -> Array:
+        valid = library.valid
+        names = tuple(name for name, ok in zip(library.names, valid, strict=True) if ok)
+        return np.asarray(self.rule(names, library.states[valid]), np.float64)
+
+
+def mean() -> Anchor:
+    """The arithmetic mean of the candidates. An outlying candidate pulls it along."""
+    return Anchor("mean", lambda _, states: states.mean(axis=0))
+
+
+def medoid(metric: AnyMetric | None = None) -> Anchor:
+    """The candidate with the smallest sum of distances to all others; ties go to the earlier one.
+
+    Distances are Euclidean over all entries of the state, or in the stated `metric`.
+    """
+
+    def rule(_: tuple[str, ...], states: Array) -> Array:
+        return states[medoid_index(states, metric)]
+
+    return Anchor("medoid", rule)
+
+
+def medoid_index(arrays: Array, metric: AnyMetric | None = None) -> int:
+    if metric is not None:
+        distances = metric.space(arrays.shape[1:]).distances(arrays)
+    else:
+        flat = arrays.reshape(len(arrays), -1)
+        distances = np.stack([np.linalg.norm(flat - row, axis=1) for row in flat])
+    return int(np.argmin(distances.sum(axis=1)))
+
+
+def candidate(name: str) -> Anchor:
+    """One candidate by name."""
+
+    def rule(names: tuple[str, ...], states: Array) -> Array:
+        if name not in names:
+            raise ValueError(f"Anchor candidate {name!r} is not among the valid candidates: {', '.join(names)}.")
+        return states[names.index(name)]
+
+    return Anchor(f"candidate {name}", rule)
+
+
+def given(state: Any) -> Anchor:
+    """Any state of your own: a previous solution, a coarse solve, a climatology."""
+    array = np.asarray(state, np.float64)
+
+    def rule(_: tuple[str, ...], states: Array) -> Array:
+        if array.shape != states.shape[1:]:
+            raise ValueError(f"The given anchor has shape {array.shape}; expected {states.shape[1:]}, like the candidates.")
+        if not np.all(np.isfinite(array)):
+            raise ValueError("The given anchor contains NaN or infinity.")
+        return array
+
+    return Anchor("given array", rule)
+
+
+def resolve(anchor: Any) -> Anchor:
+    """`"mean"`, `"medoid"`, a candidate's name, an array, or an `Anchor`."""
+    if isinstance(anchor, Anchor):
+        return anchor
+    if isinstance(anchor, str):
+        return {"mean": mean, "medoid": medoid}[anchor]() if anchor in ("mean", "medoid") else candidate(anchor)
+    return given(anchor)

@@ -1,0 +1,145 @@
+"""`select`: one checkpoint for repeated use, from scores averaged over an unlabeled panel of inputs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from physrank import geometry
+from physrank.geometry.space import Array
+from physrank.ranking.result import Ranking
+from physrank.ranking.scores import Scores, UnresolvedError
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The chosen checkpoint and how settled the choice is."""
+
+    names: tuple[str, ...]
+    mean_scores: Array  # NaN for candidates excluded on any input
+    inputs: int
+    frequency: Array  # share of bootstrap resamples of the inputs in which each candidate wins
+    radius: float | None  # concentration radius of every mean score, when a bound on scores was stated
+    confidence: float
+    excluded: dict[str, str]
+
+    @property
+    def best(self) -> str:
+        return self.names[int(np.nanargmin(self.mean_scores))]
+
+    @property
+    def order(self) -> list[str]:
+        return [self.names[i] for i in geometry.best_first(self.mean_scores) if np.isfinite(self.mean_scores[i])]
+
+    @property
+    def stability(self) -> float:
+        """How often the choice survives resampling the inputs: 1 is settled, 1/N is a coin toss."""
+        return float(self.frequency[self.names.index(self.best)])
+
+    @property
+    def settled(self) -> bool | None:
+        """Whether the score gap exceeds twice the concentration radius; None when no bound was stated.
+
+        True means: with the stated confidence, the population winner *of these scores* is the one chosen, if inputs
+        are independent draws from the deployment population. It says nothing about the scores' own errors.
+        """
+        if self.radius is None:
+            return None
+        finite = np.sort(self.mean_scores[np.isfinite(self.mean_scores)])
+        return bool(len(finite) < 2 or finite[1] - finite[0] > 2 * self.radius)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "best": self.best,
+            "inputs": self.inputs,
+            "stability": self.stability,
+            "radius": self.radius,
+            "confidence": self.confidence,
+            "settled": self.settled,
+            "candidates": {
+                name: {"mean_score": None if np.isnan(score) else float(score), "frequency": float(share)}
+                for name, score, share in zip(self.names, self.mean_scores, self.frequency, strict=True)
+            },
+            "excluded": self.excluded,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"select {self.best}: best mean score over {self.inputs} inputs, in {self.stability:.0%} of resamples"]
+        for name in self.order:
+            i = self.names.index(name)
+            lines.append(f"  {name}  mean score {self.mean_scores[i]:.4g}  wins {self.frequency[i]:.0%}")
+        lines += [f"  {name}  excluded: {why}" for name, why in self.excluded.items()]
+        if self.radius is not None:
+            verdict = "settled" if self.settled else "not settled"
+            lines.append(f"  concentration radius {self.radius:.3g} at confidence {self.confidence:g}: {verdict}")
+        return "\n".join(lines)
+
+
+def select(
+    rankings: Iterable[Ranking | Scores],
+    *,
+    bound: float | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Selection:
+    """Average scores over a panel of inputs and choose one checkpoint.
+
+    Main arguments: `rankings`, results of `rank`, `rank_panel` or any scorer for the same candidates on many inputs; a
+    generator is consumed one at a time and only its scores are kept.
+
+    Other arguments: `bound`, a number that no score can exceed, stated by you, for the concentration radius
+    bound · √(log(2N/δ) / 2m) of independent inputs; `confidence` 1 − δ; `resamples` and `seed` of the bootstrap.
+    """
+    rows, excluded = [], {}
+    names: tuple[str, ...] = ()
+    for k, item in enumerate(rankings):
+        scores = item.scoring if isinstance(item, Ranking) else item
+        if scores.unresolved and not scores.allow_unresolved:
+            raise UnresolvedError(f"Input {k} of the panel is unresolved: {scores.unresolved}. Leave it out, or allow it.")
+        names = names or scores.names
+        if scores.names != names:
+            raise ValueError(f"Input {k} ranks {list(scores.names)}; expected the same candidates as input 0, {list(names)}.")
+        for name, ok in zip(names, scores.valid, strict=True):
+            if not ok:
+                excluded.setdefault(name, f"no valid prediction on input {k}")
+        rows.append(scores.values)
+    if not rows:
+        raise ValueError("No rankings: a panel needs at least one input.")
+    table = np.stack(rows)
+    table[:, [name in excluded for name in names]] = np.inf  # never chosen
+    if not np.any(np.isfinite(table)):
+        raise ValueError(f"Every candidate is invalid on some input: {excluded}. Nothing is left to select.")
+    means = table.mean(axis=0)
+    return Selection(
+        names=names,
+        mean_scores=np.where(np.isfinite(means), means, np.nan),
+        inputs=len(table),
+        frequency=_bootstrap(table, resamples, seed),
+        radius=_radius(table, bound, confidence),
+        confidence=confidence,
+        excluded=excluded,
+    )
+
+
+def _bootstrap(table: Array, resamples: int, seed: int) -> Array:
+    """Share of resamples of the inputs (rows) in which each candidate has the lowest mean."""
+    inputs, candidates = table.shape
+    counts = np.random.default_rng(seed).multinomial(inputs, np.full(inputs, 1 / inputs), size=resamples)
+    finite = np.isfinite(table).all(axis=0)
+    means = np.full((resamples, candidates), np.inf)
+    means[:, finite] = counts @ table[:, finite] / inputs
+    return np.bincount(np.argmin(means, axis=1), minlength=candidates) / resamples
+
+
+def _radius(table: Array, bound: float | None, confidence: float) -> float | None:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie strictly between 0 and 1; got {confidence}.")
+    if bound is None:
+        return None
+    largest = float(np.max(table[np.isfinite(table)]))
+    if not (np.isfinite(bound) and bound >= largest):
+        raise ValueError(f"bound must be a finite number that no score exceeds; got {bound}, but a score is {largest:g}.")
+    inputs, candidates = table.shape
+    return float(bound * np.sqrt(np.log(2 * candidates / (1 - confidence)) / (2 * inputs)))

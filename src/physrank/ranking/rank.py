@@ -1,0 +1,120 @@
+"""`rank`: candidates → anchor → response → proxy → scores. Also in batches, over panels of inputs."""
+
+import time
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from physrank._precision import double, in_double
+from physrank.physics import Correction, Problem, Response, respond
+from physrank.ranking import anchors, tasks
+from physrank.ranking.candidates import Invalid, Library
+from physrank.ranking.result import Ranking, assemble
+from physrank.ranking.scores import Scores
+from physrank.ranking.tasks import Task
+
+METHOD = "shared response"
+
+_respond = eqx.filter_jit(respond)
+_respond_batch = eqx.filter_jit(eqx.filter_vmap(respond, in_axes=(eqx.if_array(0), 0, None)))
+
+
+@in_double
+def rank(
+    problem: Problem,
+    candidates: Any,
+    *,
+    task: Task | None = None,
+    anchor: Any = "mean",
+    corrections: int | Correction = 1,
+    invalid: Invalid = "raise",
+    allow_unresolved: bool = False,
+) -> Ranking:
+    """Rank predictions of one solution by one shared physics response, without a reference.
+
+    Main arguments: `problem`, the governing equation with this input's data; `candidates`, a mapping name → array or an
+    array with a leading candidate axis; `task`, what is compared and in which metric (`physrank.tasks`; default: the
+    problem's own, else the whole field in the mean square).
+
+    Other arguments: `anchor`: "mean", "medoid", a candidate's name, or an array; `corrections`: how many, or a
+    `Correction` with its variants; `invalid`: "raise" or "exclude" candidates with NaN; `allow_unresolved`: let `best`
+    and `order` answer even when the response did not converge.
+    """
+    library = Library.of(candidates, problem, invalid)
+    rule, correction = anchors.resolve(anchor), _correction(corrections)
+    started = time.perf_counter()
+    response = _numpy(_respond(problem, jnp.asarray(rule.of(library)), correction))
+    scoring = _scoring(library, correction, time.perf_counter() - started, allow_unresolved)
+    return assemble(problem, library, task or tasks.default(problem), rule.name, response, scoring)
+
+
+def rank_panel(
+    problems: Iterable[Problem],
+    libraries: Iterable[Any],
+    *,
+    task: Task | None = None,
+    anchor: Any = "mean",
+    corrections: int | Correction = 1,
+    invalid: Invalid = "raise",
+    allow_unresolved: bool = False,
+    chunk: int = 16,
+) -> Iterator[Ranking]:
+    """`rank` for many inputs of one shape: one compilation, `chunk` inputs at a time, results as they come.
+
+    `problems` and `libraries` may be generators: memory is bounded by the chunk, whatever the length of the panel.
+    The problems must be of one kind: same class, same functions, same shapes; what differs is their data.
+    """
+    if chunk < 1:
+        raise ValueError(f"chunk must be at least 1; got {chunk}.")
+    rule, correction = anchors.resolve(anchor), _correction(corrections)
+    pairs = zip(problems, libraries, strict=True)
+    width = None
+    while block := list(islice(pairs, chunk)):
+        width = width or len(block)  # a short panel is its own shape; a short last chunk is padded to the first
+        cases = [(problem, Library.of(candidates, problem, invalid)) for problem, candidates in block]
+        started = time.perf_counter()
+        with double():
+            padded = cases + [cases[-1]] * (width - len(cases))
+            batch = stack([problem for problem, _ in padded])
+            states = jnp.asarray(np.stack([rule.of(library) for _, library in padded]))
+            responses = _numpy(_respond_batch(batch, states, correction))
+        seconds = (time.perf_counter() - started) / len(cases)
+        for k, (problem, library) in enumerate(cases):
+            response = jax.tree.map(lambda leaf, k=k: leaf[k], responses)
+            scoring = _scoring(library, correction, seconds, allow_unresolved)
+            yield assemble(problem, library, task or tasks.default(problem), rule.name, response, scoring)
+
+
+def stack(problems: list[Problem]) -> Problem:
+    """Problems of one kind as one problem with a leading batch axis on every array."""
+    arrays, fixed = zip(*(eqx.partition(problem, eqx.is_array) for problem in problems), strict=True)
+    first = problems[0]
+    for k, (problem, rest) in enumerate(zip(problems, fixed, strict=True)):
+        shapes = [jnp.shape(leaf) for leaf in jax.tree.leaves(arrays[k])]
+        expected = [jnp.shape(leaf) for leaf in jax.tree.leaves(arrays[0])]
+        if not eqx.tree_equal(rest, fixed[0]) or shapes != expected:
+            raise ValueError(
+                f"Problem {k} of the panel ({type(problem).__name__}, arrays {shapes}) differs in kind from problem 0 "
+                f"({type(first).__name__}, arrays {expected}). Give all inputs the same functions and shapes, with what "
+                "changes in data; or rank panels of different kinds separately."
+            )
+    return eqx.combine(jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays), fixed[0])
+
+
+def _correction(corrections: int | Correction) -> Correction:
+    return corrections if isinstance(corrections, Correction) else Correction(count=corrections)
+
+
+def _scoring(library: Library, correction: Correction, seconds: float, allow_unresolved: bool) -> Scores:
+    solves = correction.count * (2 if correction.midpoint else 1)
+    values = np.full(len(library.names), np.nan)
+    return Scores(METHOD, library.names, values, "not yet scored", solves, seconds, allow_unresolved)
+
+
+def _numpy(response: Response) -> Response:
+    return jax.tree.map(np.asarray, response)

@@ -1,0 +1,72 @@
+"""Scores: one number per candidate, lower is better, and the decisions that follow."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from physrank import geometry
+from physrank.geometry.space import Array
+
+
+class UnresolvedError(RuntimeError):
+    """A decision was asked of a calculation that did not succeed."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores aligned with `names`; NaN for excluded candidates. What any scorer returns."""
+
+    method: str
+    names: tuple[str, ...]
+    values: Array
+    unresolved: str | None = None  # why the scores must not be trusted; None: they may be
+    solves: int = 0  # physics solves spent
+    seconds: float = 0.0
+    allow_unresolved: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.unresolved is None and not np.any(np.isfinite(self.values)):
+            object.__setattr__(self, "unresolved", "no candidate received a finite score")
+
+    @property
+    def valid(self) -> np.ndarray:
+        return np.isfinite(self.values)
+
+    def choose(self, *, allow_unresolved: bool = False) -> str:
+        """The best candidate's name; ties go to the earlier candidate."""
+        return self.ordered(allow_unresolved=allow_unresolved)[0]
+
+    def ordered(self, *, allow_unresolved: bool = False) -> list[str]:
+        """Names best to worst, excluded candidates left out."""
+        if self.unresolved and not (allow_unresolved or self.allow_unresolved):
+            raise UnresolvedError(
+                f"{self.method}: unresolved, because {self.unresolved}. The scores are kept for inspection; "
+                "to read a choice from them all the same, pass allow_unresolved=True."
+            )
+        if not self.valid.any():
+            raise UnresolvedError(f"{self.method}: there is no finite score to choose by: {self.unresolved}.")
+        return [self.names[i] for i in geometry.best_first(self.values) if self.valid[i]]
+
+    @property
+    def best(self) -> str:
+        return self.choose()
+
+    @property
+    def order(self) -> list[str]:
+        return self.ordered()
+
+    @property
+    def gaps(self) -> Array:
+        """`gaps[i, j] = S_j − S_i`: positive where i is preferred to j."""
+        return geometry.gap_matrix(self.values)
+
+    def labels(self, tolerance: float = 0.0) -> np.ma.MaskedArray:
+        """+1 where i is preferred to j, −1 where j is, 0 for a tie; masked where a candidate is excluded."""
+        with np.errstate(invalid="ignore"):
+            signs = geometry.pair_labels(np.where(self.valid, self.values, 0.0), tolerance)
+        return np.ma.masked_array(signs, mask=~(self.valid[:, None] & self.valid[None, :]))
+
+    def winners(self, tolerance: float) -> list[str]:
+        """Every candidate whose score is within `tolerance` of the best."""
+        best = self.values[self.names.index(self.best)]
+        return [name for name, value in zip(self.names, self.values, strict=True) if value <= best + tolerance]

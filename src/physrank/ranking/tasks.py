@@ -1,0 +1,92 @@
+"""Tasks: what is compared (a map Q of the state) and how (a metric on its outputs)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array as JaxArray
+
+from physrank._precision import in_double
+from physrank.geometry import TaskSpace
+from physrank.geometry.space import Array
+from physrank.physics import Problem
+from physrank.physics.quadrature import AnyMetric, MeanSquare
+
+
+@dataclass(frozen=True)
+class Task:
+    """A map Q from a state to an output, with the metric in which outputs are compared."""
+
+    name: str
+    map: Callable[[JaxArray], JaxArray]
+    metric: AnyMetric
+    linear: bool
+
+    @in_double
+    def outputs(self, states: Array) -> Array:
+        """Q(v_i) for a stack of states."""
+        return np.asarray(_evaluate(self.map, states))
+
+    @in_double
+    def proxies(self, base: Array, state: Array) -> tuple[Array, Array]:
+        """`(q_lin, q_eval)`: Q(w) + DQ(w)(s − w) and Q(s). They agree for a linear task, and that is checked."""
+        linear, evaluated = map(np.asarray, _proxies(self.map, base, state))
+        if self.linear and np.all(np.isfinite(evaluated)):
+            scale = max(float(np.abs(linear).max(initial=0.0)), float(np.abs(evaluated).max(initial=0.0)))
+            difference = float(np.abs(linear - evaluated).max(initial=0.0))
+            if difference > 1e-8 * scale:
+                raise ValueError(
+                    f"Task {self.name!r} was declared linear, but Q(w) + DQ(w)δ and Q(w + δ) differ by {difference:.3g} "
+                    f"(outputs are of size {scale:.3g}). Use physrank.tasks.nonlinear for it."
+                )
+        return linear, evaluated
+
+    def space(self, outputs: Array) -> TaskSpace:
+        return self.metric.space(outputs.shape[1:])
+
+
+@eqx.filter_jit
+def _evaluate(function: Callable[[JaxArray], JaxArray], states: JaxArray) -> JaxArray:
+    return jax.vmap(function)(states)
+
+
+@eqx.filter_jit
+def _proxies(function: Callable[[JaxArray], JaxArray], base: JaxArray, state: JaxArray) -> tuple[JaxArray, JaxArray]:
+    value, change = jax.jvp(function, (base,), (state - base,))
+    return value + change, function(state)
+
+
+def _identity(state: JaxArray) -> JaxArray:
+    return state
+
+
+def _last(state: JaxArray) -> JaxArray:
+    return state[-1]
+
+
+def field(metric: AnyMetric | None = None) -> Task:
+    """The whole state."""
+    return Task("field", _identity, metric or MeanSquare(), linear=True)
+
+
+def terminal(metric: AnyMetric | None = None) -> Task:
+    """The last row of a trajectory."""
+    return Task("terminal", _last, metric or MeanSquare(), linear=True)
+
+
+def linear(function: Callable[[Any], Any], metric: AnyMetric | None = None, name: str = "linear") -> Task:
+    """Any linear map of the state, written in JAX: a region, a sensor, an average, a spectral band."""
+    return Task(name, function, metric or MeanSquare(), linear=True)
+
+
+def nonlinear(function: Callable[[Any], Any], metric: AnyMetric | None = None, name: str = "nonlinear") -> Task:
+    """Any smooth map of the state, written in JAX: an energy density, a flux. `q_lin` and `q_eval` are both kept."""
+    return Task(name, function, metric or MeanSquare(), linear=False)
+
+
+def default(problem: Problem) -> Task:
+    """The problem's own task in its own metric."""
+    return (terminal if problem.output == "terminal" else field)(problem.metric())

@@ -1,0 +1,126 @@
+"""The table of problems over which the laws run: every equation, problem type and solver, small."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+
+import physrank as pr
+
+TIMES = np.linspace(0.0, 0.3, 6)
+
+
+@dataclass(frozen=True)
+class Case:
+    problem: pr.Problem
+    state: Callable[[int], np.ndarray]  # a generic state, by seed
+
+
+def _smooth(shape, seed, scale=1.0):
+    """A random state, damped along every axis but not special in any way."""
+    values = np.random.default_rng(seed).standard_normal(shape)
+    for axis in range(len(shape)):
+        values = (values + np.roll(values, 1, axis)) / 2
+    return scale * values
+
+
+def burgers(points=32, **options) -> pr.equations.Burgers:
+    return pr.equations.Burgers(
+        lambda x: np.sin(x) + 0.3 * np.cos(2 * x),
+        0.05,
+        TIMES,
+        lambda t, x: 0.2 * np.sin(x) * np.cos(5 * t),
+        points=points,
+        substeps=2,
+        **options,
+    )
+
+
+def reaction_diffusion(dims=2, points=6, cubic=0.7) -> pr.equations.ReactionDiffusion:
+    return pr.equations.ReactionDiffusion(
+        lambda *x: 0.5 + np.exp(0.5 * np.cos(np.pi * sum(x))),
+        lambda *x: 20 * np.sin(np.pi * x[0]) * np.cos(sum(x)),
+        0.9,
+        cubic,
+        points=points,
+        dims=dims,
+    )
+
+
+def _second_difference(u):
+    padded = jnp.pad(u, 1)
+    return (padded[2:] - 2 * padded[1:-1] + padded[:-2]) * (len(u) + 1) ** 2
+
+
+def bratu(u, strength):
+    """−u'' = strength · exp(u), zero at both ends."""
+    return -_second_difference(u) - strength * jnp.exp(u)
+
+
+def linear_stationary(u, f):
+    """A non-symmetric linear problem."""
+    return -_second_difference(u) + 3 * (jnp.roll(u, 1) - u) + u - f
+
+
+def explicit_step(u, data, forcing):
+    return u - 0.1 * data * (u**3 - jnp.roll(u, 1)) + forcing
+
+
+def linear_step(u, data):
+    return 0.9 * u + data * jnp.roll(u, 1)
+
+
+def trapezoid_residual(after, now, data):
+    rate = lambda u: -(u**3) + data * (jnp.roll(u, 1) - u)  # noqa: E731
+    return after - now - 0.1 * (rate(after) + rate(now))
+
+
+def linear_implicit(after, now, data):
+    return after - now - 0.2 * (jnp.roll(after, 1) - 2 * after) - data
+
+
+def _jacobi(u, strength):
+    return lambda r: r / (2 * (len(u) + 1) ** 2)
+
+
+_FORCING = 0.1 * np.random.default_rng(3).standard_normal((5, 7))
+_INITIAL = _smooth((7,), 11)
+
+CASES = {
+    "burgers": Case(burgers(), lambda seed: _smooth((6, 32), seed, 0.5)),
+    "reaction-diffusion 1-D": Case(reaction_diffusion(1, 9), lambda seed: _smooth((11,), seed)),
+    "reaction-diffusion 2-D": Case(reaction_diffusion(2, 6), lambda seed: _smooth((8, 8), seed)),
+    "reaction-diffusion 3-D": Case(reaction_diffusion(3, 4), lambda seed: _smooth((6, 6, 6), seed)),
+    "stationary, dense": Case(pr.Stationary(bratu, data=1.0), lambda seed: _smooth((9,), seed, 0.3)),
+    "stationary, GMRES": Case(
+        pr.Stationary(bratu, data=1.0, solver=pr.Krylov(), preconditioner=_jacobi), lambda seed: _smooth((9,), seed, 0.3)
+    ),
+    "stationary, CG": Case(
+        pr.Stationary(bratu, data=1.0, solver=pr.Krylov(symmetric=True)), lambda seed: _smooth((9,), seed, 0.3)
+    ),
+    "marching, explicit": Case(
+        pr.Marching(explicit_step, _INITIAL, data=0.8, forcing=_FORCING), lambda seed: _smooth((6, 7), seed)
+    ),
+    "marching, implicit dense": Case(
+        pr.Marching(trapezoid_residual, _INITIAL, data=0.5, implicit=True), lambda seed: _smooth((6, 7), seed)
+    ),
+    "marching, implicit GMRES": Case(
+        pr.Marching(trapezoid_residual, _INITIAL, data=0.5, implicit=True, solver=pr.Krylov()),
+        lambda seed: _smooth((6, 7), seed),
+    ),
+}
+
+LINEAR_CASES = {
+    "reaction-diffusion 1-D": Case(reaction_diffusion(1, 9, cubic=0.0), lambda seed: _smooth((11,), seed)),
+    "reaction-diffusion 2-D": Case(reaction_diffusion(2, 6, cubic=0.0), lambda seed: _smooth((8, 8), seed)),
+    "reaction-diffusion 3-D": Case(reaction_diffusion(3, 4, cubic=0.0), lambda seed: _smooth((6, 6, 6), seed)),
+    "stationary, dense": Case(pr.Stationary(linear_stationary, data=np.linspace(1, 2, 9)), lambda seed: _smooth((9,), seed)),
+    "stationary, GMRES": Case(
+        pr.Stationary(linear_stationary, data=np.linspace(1, 2, 9), solver=pr.Krylov()), lambda seed: _smooth((9,), seed)
+    ),
+    "marching, explicit": Case(pr.Marching(linear_step, _INITIAL, data=0.2), lambda seed: _smooth((6, 7), seed)),
+    "marching, implicit": Case(
+        pr.Marching(linear_implicit, _INITIAL, data=0.2, implicit=True), lambda seed: _smooth((6, 7), seed)
+    ),
+}

@@ -1,0 +1,229 @@
+"""Laws 1, 2, 3 and 6 over every problem, and a sabotaged twin for each that must break it."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import laws
+import numpy as np
+import pytest
+from problems import CASES, LINEAR_CASES, burgers, reaction_diffusion
+
+import physrank as pr
+from physrank.physics import Correction, Problem, Solve, Tangent
+
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+
+
+@every_case
+def test_adjoint(case):
+    for seed in range(3):
+        laws.adjoint_identity(case.problem, case.state(seed), seed)
+
+
+@every_case
+def test_tangent_is_derivative(case):
+    for seed in range(3):
+        laws.taylor_slope(case.problem, case.state(seed), seed)
+
+
+@pytest.mark.parametrize("case", LINEAR_CASES.values(), ids=LINEAR_CASES.keys())
+def test_linear_equation_is_solved_exactly_from_any_anchor(case):
+    for seed in range(3):
+        laws.linear_is_exact(case.problem, case.state(seed))
+
+
+@every_case
+def test_solution_is_fixed(case):
+    laws.solution_is_fixed(case.problem, case.state(0))
+
+
+@every_case
+def test_response_error_is_quadratic(case):
+    laws.quadratic_response(case.problem, case.state(0))
+
+
+@every_case
+def test_solvers_match_dense(case):
+    laws.matches_dense(case.problem, case.state(1))
+
+
+@every_case
+def test_fused_correction_equals_linearise_then_solve(case):
+    state = jnp.asarray(case.state(2))
+    defect, solve = eqx.filter_jit(lambda problem, at: problem.correct(at))(case.problem, state)
+    plain_defect = laws._linearised_defect(case.problem, state)
+    plain = laws._tangent_solve(case.problem, state, -plain_defect)
+    np.testing.assert_allclose(defect, plain_defect, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(solve.value, plain.value, rtol=1e-9, atol=1e-10)
+
+
+# -- sabotage: each law must notice ------------------------------------------------------------------------------------
+
+
+class Skewed(Tangent):
+    """A tangent with one thing wrong."""
+
+    honest: Tangent
+    fault: str = eqx.field(static=True)
+
+    def apply(self, direction):
+        pushed = self.honest.apply(direction)
+        return pushed * 1.001 if self.fault == "derivative" else pushed
+
+    def apply_adjoint(self, covector):
+        pulled = self.honest.apply_adjoint(covector)
+        return jnp.roll(pulled, 1) if self.fault == "adjoint" else pulled
+
+    def solve(self, rhs):
+        solve = self.honest.solve(rhs)
+        if self.fault == "solve":
+            return Solve(solve.value * 1.0001, solve.defect, solve.iterations)
+        return Solve(solve.value, solve.defect + 1e-6, solve.iterations) if self.fault == "defect" else solve
+
+    def solve_adjoint(self, rhs):
+        return self.honest.solve_adjoint(rhs)
+
+    def magnitude(self):
+        return self.honest.magnitude()
+
+
+class Sabotaged(Problem):
+    honest: Problem
+    fault: str = eqx.field(static=True)
+
+    def defect(self, state):
+        defect = self.honest.defect(state)
+        return defect.at[0].set(0.0) if self.fault == "row dropped" else defect
+
+    def linearise(self, at):
+        _, tangent = self.honest.linearise(at)
+        return self.defect(at), Skewed(tangent, self.fault)
+
+    def residual_energy(self, defect):
+        return self.honest.residual_energy(defect)
+
+    def solve(self, guess):
+        return self.honest.solve(guess)
+
+    @property
+    def state_shape(self):
+        return self.honest.state_shape
+
+
+@pytest.mark.parametrize("honest", [CASES["burgers"], CASES["reaction-diffusion 2-D"]], ids=["burgers", "rd"])
+@pytest.mark.parametrize(
+    "law, fault",
+    [
+        (laws.adjoint_identity, "adjoint"),
+        (laws.taylor_slope, "derivative"),
+        (laws.taylor_slope, "row dropped"),
+        (laws.quadratic_response, "solve"),
+        (laws.matches_dense, "solve"),
+        (laws.matches_dense, "defect"),
+    ],
+)
+def test_sabotage_breaks_the_law(honest, law, fault):
+    with pytest.raises(AssertionError):
+        law(Sabotaged(honest.problem, fault), honest.state(0))
+
+
+def test_nonlinear_equation_breaks_linear_exactness():
+    with pytest.raises(AssertionError):
+        laws.linear_is_exact(reaction_diffusion(2, 6, cubic=0.7), CASES["reaction-diffusion 2-D"].state(0))
+
+
+def test_dropped_initial_row_moves_the_solution():
+    case = CASES["burgers"]
+    with pytest.raises(AssertionError):
+        laws.solution_is_fixed(eqx.tree_at(lambda p: p.honest.initial, Shifted(case.problem), case.problem.initial + 1), case.state(0))
+
+
+class Shifted(Problem):
+    """Solves one problem, responds with another: the solution is not a fixed point any more."""
+
+    honest: Problem
+
+    def defect(self, state):
+        return self.honest.defect(state)
+
+    def linearise(self, at):
+        return self.honest.linearise(at)
+
+    def residual_energy(self, defect):
+        return self.honest.residual_energy(defect)
+
+    def solve(self, guess):
+        return burgers().solve(guess)
+
+    @property
+    def state_shape(self):
+        return self.honest.state_shape
+
+
+# -- variants of the response ------------------------------------------------------------------------------------------
+
+
+def test_midpoint_is_cubic_for_quadratic_equations():
+    """S3: one self-midpoint correction has error O(‖e‖³) for a quadratic operator."""
+    quadratic = pr.Stationary(lambda u: u + 0.5 * u * jnp.roll(u, 1) - jnp.linspace(0.1, 0.5, 7), solver=pr.Dense())
+    laws.quadratic_response(quadratic, np.zeros(7), order=3, correction=Correction(midpoint=True))
+    with pytest.raises(AssertionError):
+        laws.quadratic_response(quadratic, np.zeros(7), order=3, correction=Correction())
+
+
+def test_midpoint_on_burgers_beats_one_correction():
+    case = CASES["burgers"]
+    truth = laws._solve(case.problem, jnp.zeros((6, 32))).state
+    anchor = truth + 0.1 * jnp.asarray(case.state(4))
+    errors = [
+        float(jnp.linalg.norm(laws._respond(case.problem, anchor, c).state - truth))
+        for c in (Correction(), Correction(midpoint=True), Correction(count=2))
+    ]
+    assert errors[1] < 0.2 * errors[0]
+    assert errors[2] < 0.2 * errors[0]
+
+
+def test_repeated_corrections_are_newton():
+    problem, anchor = reaction_diffusion(2, 6), jnp.asarray(CASES["reaction-diffusion 2-D"].state(5))
+    twice = laws._respond(problem, anchor, Correction(count=2))
+    once = laws._respond(problem, anchor, Correction())
+    again = laws._respond(problem, once.state, Correction())
+    np.testing.assert_allclose(twice.state, again.state, rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(twice.anchor, anchor)
+    np.testing.assert_allclose(twice.base, once.state, rtol=1e-10, atol=1e-12)
+    assert int(twice.iterations) == int(once.iterations) + int(again.iterations)
+
+
+def test_partial_steps_move_along_the_correction():
+    problem, anchor = reaction_diffusion(2, 6), jnp.asarray(CASES["reaction-diffusion 2-D"].state(5))
+    full = laws._respond(problem, anchor, Correction())
+    for step in (0.0, 0.25, 1.25):
+        partial = laws._respond(problem, anchor, Correction(step=step))
+        np.testing.assert_allclose(partial.state, anchor + step * full.correction, rtol=1e-10, atol=1e-12)
+
+
+def test_backtracking_takes_the_largest_acceptable_multiplier():
+    # One unknown, x² = 4 from anchor 0.5: δ = 3.75. Admissible below 3 only: 1 (4.25) and 0.75 (3.31) fail, 0.5 is taken.
+    problem = pr.Stationary(lambda x: x**2 - 4, admissible=lambda x: x < 3)
+    anchor = jnp.asarray([0.5])
+    response = laws._respond(problem, anchor, Correction(backtrack=(0, 0.25, 0.5, 0.75, 1)))
+    assert float(response.multiplier) == 0.5
+    np.testing.assert_allclose(response.state, [2.375])
+    assert bool(response.converged)
+    full = laws._respond(problem, anchor, Correction())
+    assert not bool(full.admissible)
+    assert not bool(full.converged)
+
+
+def test_backtracking_does_not_raise_the_defect():
+    # arctan from 3: the full Newton step overshoots and raises the defect.
+    problem = pr.Stationary(jnp.arctan)
+    response = laws._respond(problem, jnp.asarray([3.0]), Correction(backtrack=(0.125, 0.25, 0.5, 1)))
+    assert float(response.multiplier) == 0.25
+    assert abs(np.arctan(float(response.state[0]))) <= np.arctan(3.0)
+
+
+def test_no_acceptable_multiplier_is_not_converged():
+    problem = pr.Stationary(lambda x: x**2 - 4, admissible=lambda x: x > 100)
+    response = laws._respond(problem, jnp.asarray([0.5]), Correction(backtrack=(0.5, 1)))
+    assert float(response.multiplier) == 0
+    assert not bool(response.converged)
