@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from physrank.geometry.space import Array
 
 INK, PROXY, MUTED = "#1b1f24", "#c2185b", "#8a939e"
-CANDIDATE_COLOURS = "viridis"
+SHOWN = 8  # candidates drawn as maps
 
 
 def ranking_figure(
@@ -27,73 +27,89 @@ def ranking_figure(
     truth: Array | None = None,
     true_errors: Array | None = None,
 ) -> Figure:
-    """Fields above, estimated (and, once revealed, true) errors below."""
-    figure = Figure(figsize=(11, 7.2), layout="constrained")
-    top, bottom = figure.subfigures(2, 1, height_ratios=[1.25, 1])
-    valid = [i for i in range(len(names)) if np.isfinite(estimates[i])]
-    ordered = sorted(valid, key=lambda i: estimates[i])
-    draw = _draw_surfaces if proxy.ndim == 2 and min(proxy.shape) > 3 else _draw_curves
-    draw(top, names, outputs, proxy, anchor, ordered, truth)
-    _draw_errors(bottom, names, estimates, true_errors, ordered)
+    """How the library was judged: fields, estimated error fields, and errors (true ones only once revealed)."""
+    ordered = [int(i) for i in np.argsort(estimates) if np.isfinite(estimates[i])]
+    figure = Figure(figsize=(12, 5.4), layout="constrained")
     if unresolved:
         figure.suptitle(f"UNRESOLVED: {unresolved}", color="#b00020", fontsize=10, wrap=True)
+    if not ordered:
+        return figure
+    if proxy.ndim == 2 and min(proxy.shape) > 3:
+        top, bottom = figure.subfigures(2, 1, height_ratios=[1, 1.25])
+        _candidate_maps(top, names, outputs, proxy, estimates, ordered[:SHOWN])
+        left, right = bottom.subfigures(1, 2, width_ratios=[1.45, 1])
+        _method_maps(left, anchor, proxy, truth)
+    else:
+        left, right = figure.subfigures(1, 2, width_ratios=[1.45, 1])
+        _curves(left, names, outputs, proxy, anchor, ordered, truth)
+    _errors(right, names, estimates, true_errors, ordered)
     return figure
 
 
-def _draw_surfaces(figure: Any, names, outputs, proxy, anchor, ordered, truth) -> None:
-    best, worst = ordered[0], ordered[-1]
-    fields = [
-        (f"best: {names[best]}", outputs[best], False),
-        (f"worst: {names[worst]}", outputs[worst], False),
-        ("anchor w", anchor, False),
-        ("correction q − Q(w)", proxy - anchor, True),
-        ("proxy q", proxy, False),
-    ]
+def _candidate_maps(figure: Any, names, outputs, proxy, estimates, shown) -> None:
+    """v_i − q for each candidate, best to worst, on one scale."""
+    axes = np.atleast_1d(figure.subplots(1, len(shown)))
+    span = max(np.abs(outputs[shown] - proxy).max(), 1e-300)
+    image = None
+    for axis, i in zip(axes, shown, strict=True):
+        image = _map(axis, outputs[i] - proxy, f"{names[i]}\n√S = {estimates[i]:.3g}", -span, span, "RdBu_r")
+    figure.colorbar(image, ax=list(axes), fraction=0.02, pad=0.01, format="%.2g")
+    figure.suptitle("estimated error field of each candidate, v − q, best → worst", fontsize=10, x=0.01, ha="left")
+
+
+def _method_maps(figure: Any, anchor, proxy, truth) -> None:
+    """Anchor, correction, proxy; then how far the proxy is from the reference."""
+    fields = [("anchor w", anchor, False), ("+ correction δ", proxy - anchor, True), ("= proxy q", proxy, False)]
     if truth is not None:
         fields.append(("reference − q", truth - proxy, True))
-    states = [field for _, field, signed in fields if not signed]
-    low, high = min(f.min() for f in states), max(f.max() for f in states)
-    axes = figure.subplots(1, len(fields))
-    for axis, (title, values, signed) in zip(axes, fields, strict=True):
+    low, high = min(anchor.min(), proxy.min()), max(anchor.max(), proxy.max())
+    for axis, (title, values, signed) in zip(figure.subplots(1, len(fields)), fields, strict=True):
         span = max(np.abs(values).max(), 1e-300)
-        limits = {"vmin": -span, "vmax": span, "cmap": "RdBu_r"} if signed else {"vmin": low, "vmax": high, "cmap": "viridis"}
-        image = axis.imshow(values.T, origin="lower", interpolation="nearest", **limits)
-        figure.colorbar(image, ax=axis, orientation="horizontal", pad=0.03, ticks=[limits["vmin"], limits["vmax"]], format="%.1e")
-        axis.set_title(title, fontsize=9, color=PROXY if "q" in title.split() else INK)
-        axis.set_xticks([])
-        axis.set_yticks([])
+        limits = (-span, span, "RdBu_r") if signed else (low, high, "viridis")
+        image = _map(axis, values, title, *limits)
+        bar = figure.colorbar(image, ax=axis, orientation="horizontal", pad=0.04, ticks=limits[:2], format="%.2g")
+        bar.ax.tick_params(labelsize=7)
 
 
-def _draw_curves(figure: Any, names, outputs, proxy, anchor, ordered, truth) -> None:
-    left, right = figure.subplots(1, 2)
-    flat = proxy.size
-    grid = np.arange(flat)
-    colours = matplotlib.colormaps[CANDIDATE_COLOURS](np.linspace(0.1, 0.9, len(ordered)))
+def _map(axis: Any, values: Array, title: str, low: float, high: float, colours: str) -> Any:
+    image = axis.imshow(values.T, origin="lower", vmin=low, vmax=high, cmap=colours)
+    axis.set_title(title, fontsize=8)
+    axis.set_xticks([])
+    axis.set_yticks([])
+    return image
+
+
+def _curves(figure: Any, names, outputs, proxy, anchor, ordered, truth) -> None:
+    above, below = figure.subplots(2, 1, sharex=True)
+    colours = matplotlib.colormaps["viridis"](np.linspace(0.05, 0.9, len(ordered)))
     for colour, i in zip(colours, ordered, strict=True):
-        left.plot(grid, outputs[i].ravel(), color=colour, lw=1, label=names[i])
-        right.plot(grid, (outputs[i] - proxy).ravel(), color=colour, lw=1)
-    left.plot(grid, anchor.ravel(), color=MUTED, lw=1.2, ls=":", label="anchor w")
-    left.plot(grid, proxy.ravel(), color=PROXY, lw=1.8, label="proxy q")
+        above.plot(outputs[i].ravel(), color=colour, lw=1, label=names[i])
+        below.plot((outputs[i] - proxy).ravel(), color=colour, lw=1)
+    above.plot(anchor.ravel(), color=MUTED, lw=1.3, ls=":", label="anchor w")
+    above.plot(proxy.ravel(), color=PROXY, lw=1.8, label="proxy q")
     if truth is not None:
-        right.plot(grid, (truth - proxy).ravel(), color=INK, lw=1.4, ls="--", label="reference − q")
-        right.legend(fontsize=7, frameon=False)
-    left.set_title("candidates, anchor and proxy (task output)", fontsize=9)
-    right.set_title("candidate − q: estimated error fields", fontsize=9)
-    left.legend(fontsize=7, ncols=2, frameon=False)
-    for axis in (left, right):
+        below.plot((truth - proxy).ravel(), color=INK, lw=1.4, ls="--", label="reference − q")
+        below.legend(fontsize=7, frameon=False)
+    above.set_title("candidates, anchor and proxy", fontsize=10, loc="left")
+    below.set_title("estimated error field of each candidate, v − q", fontsize=10, loc="left")
+    below.set_xlabel("entry of the task output", fontsize=8)
+    above.legend(fontsize=7, ncols=3, frameon=False)
+    for axis in (above, below):
         axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=8)
 
 
-def _draw_errors(figure: Any, names, estimates, true_errors, ordered) -> None:
+def _errors(figure: Any, names, estimates, true_errors, ordered) -> None:
     axis = figure.subplots()
-    positions = np.arange(len(ordered))
-    axis.bar(positions, [estimates[i] for i in ordered], width=0.6, color=PROXY, alpha=0.75, label="estimated error √S (no reference)")
+    places = np.arange(len(ordered))
+    axis.barh(places, estimates[ordered], height=0.62, color=PROXY, alpha=0.7, label="estimated, √S (no reference)")
     if true_errors is not None:
-        axis.plot(positions, [true_errors[i] for i in ordered], "_", ms=34, mew=2.5, color=INK, label="true error (revealed afterwards)")
-    axis.set_xticks(positions, [names[i] for i in ordered], rotation=20, ha="right", fontsize=8)
-    axis.set_ylabel("task error")
-    axis.set_title("best → worst, as ranked without a reference", fontsize=9, loc="left")
-    axis.legend(frameon=False, fontsize=8)
+        axis.plot(np.asarray(true_errors)[ordered], places, "|", ms=13, mew=2.2, color=INK, label="true (revealed afterwards)")
+    axis.set_yticks(places, [names[i] for i in ordered], fontsize=8)
+    axis.invert_yaxis()
+    axis.tick_params(axis="x", labelsize=8)
+    axis.set_title("task error, as ranked without a reference", fontsize=10, loc="left")
+    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
     axis.spines[["top", "right"]].set_visible(False)
 
 

@@ -49,8 +49,9 @@ def rank(
     rule, correction = anchors.resolve(anchor), _correction(corrections)
     started = time.perf_counter()
     response = _numpy(_respond(problem, jnp.asarray(rule.of(library)), correction))
-    scoring = _scoring(library, correction, time.perf_counter() - started, allow_unresolved)
-    return assemble(problem, library, task or tasks.default(problem), rule.name, response, scoring)
+    scoring = _scoring(library, correction, allow_unresolved)
+    ranking = assemble(problem, library, task or tasks.default(problem), rule.name, response, scoring)
+    return ranking.timed(time.perf_counter() - started)
 
 
 def rank_panel(
@@ -85,9 +86,11 @@ def rank_panel(
             responses = _numpy(_respond_batch(batch, states, correction))
         seconds = (time.perf_counter() - started) / len(cases)
         for k, (problem, library) in enumerate(cases):
+            started = time.perf_counter()
             response = jax.tree.map(lambda leaf, k=k: leaf[k], responses)
-            scoring = _scoring(library, correction, seconds, allow_unresolved)
-            yield assemble(problem, library, task or tasks.default(problem), rule.name, response, scoring)
+            scoring = _scoring(library, correction, allow_unresolved)
+            ranking = assemble(problem, library, task or tasks.default(problem), rule.name, response, scoring)
+            yield ranking.timed(seconds + time.perf_counter() - started)
 
 
 def stack(problems: list[Problem]) -> Problem:
@@ -110,10 +113,10 @@ def _correction(corrections: int | Correction) -> Correction:
     return corrections if isinstance(corrections, Correction) else Correction(count=corrections)
 
 
-def _scoring(library: Library, correction: Correction, seconds: float, allow_unresolved: bool) -> Scores:
+def _scoring(library: Library, correction: Correction, allow_unresolved: bool) -> Scores:
     solves = correction.count * (2 if correction.midpoint else 1)
     values = np.full(len(library.names), np.nan)
-    return Scores(METHOD, library.names, values, "not yet scored", solves, seconds, allow_unresolved)
+    return Scores(METHOD, library.names, values, "not yet scored", solves, allow_unresolved=allow_unresolved)
 
 
 def _numpy(response: Response) -> Response:

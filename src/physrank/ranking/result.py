@@ -111,6 +111,10 @@ class Ranking:
         """The same response judged by another task: no new solve."""
         return assemble(self.problem, self.library, task, self.anchor, self.response, self.scoring)
 
+    def timed(self, seconds: float) -> "Ranking":
+        """With the seconds spent since the candidates were on the grid."""
+        return replace(self, scoring=replace(self.scoring, seconds=seconds))
+
     # -- ways out --------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -210,8 +214,7 @@ def assemble(
     """A response and a task turned into scores. `scoring` gives method, cost and permission; its values are replaced."""
     base, state = np.asarray(response.base), np.asarray(response.state)
     linear, evaluated = task.proxies(base, state)
-    outputs = task.outputs(library.states)
-    outputs[~library.valid] = np.nan
+    outputs = np.where(_column(library.valid, linear.ndim), task.outputs(library.states), np.nan)
     space = task.space(outputs)
     values = geometry.scores_of(space, outputs, evaluated)
     return Ranking(
@@ -258,6 +261,10 @@ def _notes(problem: Problem, library: Library, space: TaskSpace, outputs: Array)
             "on it: scorers.DirectSolve() is the better yardstick wherever you may run it"
         )
     return tuple(notes)
+
+
+def _column(mask: np.ndarray, trailing: int) -> np.ndarray:
+    return mask.reshape(-1, *[1] * trailing)
 
 
 def _number(value: Any) -> float | None:

@@ -151,39 +151,42 @@ class DirectSolve:
     on: Problem | None = None
 
     def __call__(self, problem: Problem, candidates: Any, *, task: Task | None = None, anchor: Any = "mean") -> Scores:
-        library = Library.of(candidates, problem, "exclude")
-        started = time.perf_counter()
-        state, failed = self.solution(problem, library.states.shape[1:])
         chosen = task or tasks.default(problem)
-        target = chosen.outputs(state[None])[0]
-        scores = _against("direct solve", problem, candidates, chosen, lambda _: target, failed)
-        return Scores(self._name, scores.names, scores.values, scores.unresolved, 1, time.perf_counter() - started)
+        coarse = self._coarse(problem)  # set-up, like building the problem itself: not timed
 
-    @property
-    def _name(self) -> str:
-        return "direct solve" + (f", {self.points} points" if self.points else "")
+        def score(states: Array) -> tuple[Array, str | None, int]:
+            state, failed = _solution(problem, coarse, states.shape[1:])
+            outputs = chosen.outputs(states)
+            return geometry.scores_of(chosen.space(outputs), outputs, chosen.outputs(state[None])[0]), failed, 1
+
+        name = "direct solve" + (f", {self.points} points" if self.points else "")
+        return _score(name, problem, candidates, score)
 
     @in_double
     def solution(self, problem: Problem, shape: tuple[int, ...]) -> tuple[Array, str | None]:
-        """The solution on the problem's grid, and why it failed if it did."""
-        coarse = self._coarse(problem)
-        own = coarse.state_shape or shape
-        guess = jnp.zeros(tuple(n if n is not None else m for n, m in zip(own, shape, strict=True)))
-        result = _solve(coarse, guess)
-        lifted = problem.lift(np.asarray(result.state))
-        if lifted.shape != shape:
-            raise ValueError(f"The coarse solution has shape {lifted.shape} after lifting; expected {shape}.")
-        return lifted, None if bool(result.converged) else "the direct solve did not converge"
+        """The solution on the problem's grid, for states of `shape`, and why it failed if it did."""
+        return _solution(problem, self._coarse(problem), shape)
 
     def _coarse(self, problem: Problem) -> Problem:
         if self.on is not None:
             return self.on
-        if self.points is None and self.substeps is None:
+        options = {"points": self.points, "substeps": self.substeps}
+        options = {key: value for key, value in options.items() if value is not None}
+        if not options:
             return problem
         if not hasattr(problem, "coarsen"):
             raise ValueError(f"{type(problem).__name__} cannot be coarsened by itself; pass DirectSolve(on=coarser_problem).")
-        options = {"points": self.points, "substeps": self.substeps}
-        return problem.coarsen(**{key: value for key, value in options.items() if value is not None})  # pyright: ignore
+        return problem.coarsen(**options)  # pyright: ignore
+
+
+def _solution(problem: Problem, coarse: Problem, shape: tuple[int, ...]) -> tuple[Array, str | None]:
+    own = coarse.state_shape or shape
+    guess = jnp.zeros(tuple(n if n is not None else m for n, m in zip(own, shape, strict=True)))
+    result = _solve(coarse, guess)
+    lifted = problem.lift(np.asarray(result.state))
+    if lifted.shape != shape:
+        raise ValueError(f"The coarse solution has shape {lifted.shape} after lifting; expected {shape}.")
+    return lifted, None if bool(result.converged) else "the direct solve did not converge"
 
 
 _respond = eqx.filter_jit(respond)
