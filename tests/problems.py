@@ -94,7 +94,8 @@ CASES = {
     "reaction-diffusion 3-D": Case(reaction_diffusion(3, 4), lambda seed: _smooth((6, 6, 6), seed)),
     "stationary, dense": Case(pr.Stationary(bratu, data=1.0), lambda seed: _smooth((9,), seed, 0.3)),
     "stationary, GMRES": Case(
-        pr.Stationary(bratu, data=1.0, solver=pr.Krylov(), preconditioner=_jacobi), lambda seed: _smooth((9,), seed, 0.3)
+        pr.Stationary(bratu, data=1.0, solver=pr.Krylov(), preconditioner=_jacobi),
+        lambda seed: _smooth((9,), seed, 0.3),
     ),
     "stationary, CG": Case(
         pr.Stationary(bratu, data=1.0, solver=pr.Krylov(symmetric=True)), lambda seed: _smooth((9,), seed, 0.3)
@@ -115,9 +116,12 @@ LINEAR_CASES = {
     "reaction-diffusion 1-D": Case(reaction_diffusion(1, 9, cubic=0.0), lambda seed: _smooth((11,), seed)),
     "reaction-diffusion 2-D": Case(reaction_diffusion(2, 6, cubic=0.0), lambda seed: _smooth((8, 8), seed)),
     "reaction-diffusion 3-D": Case(reaction_diffusion(3, 4, cubic=0.0), lambda seed: _smooth((6, 6, 6), seed)),
-    "stationary, dense": Case(pr.Stationary(linear_stationary, data=np.linspace(1, 2, 9)), lambda seed: _smooth((9,), seed)),
+    "stationary, dense": Case(
+        pr.Stationary(linear_stationary, data=np.linspace(1, 2, 9)), lambda seed: _smooth((9,), seed)
+    ),
     "stationary, GMRES": Case(
-        pr.Stationary(linear_stationary, data=np.linspace(1, 2, 9), solver=pr.Krylov()), lambda seed: _smooth((9,), seed)
+        pr.Stationary(linear_stationary, data=np.linspace(1, 2, 9), solver=pr.Krylov()),
+        lambda seed: _smooth((9,), seed),
     ),
     "marching, explicit": Case(pr.Marching(linear_step, _INITIAL, data=0.2), lambda seed: _smooth((6, 7), seed)),
     "marching, implicit": Case(

@@ -2,13 +2,13 @@
 
 import equinox as eqx
 import jax.numpy as jnp
-import laws
 import numpy as np
 import pytest
-from problems import CASES, LINEAR_CASES, burgers, reaction_diffusion
 
+import laws
 import physrank as pr
 from physrank.physics import Correction, Problem, Solve, Tangent
+from problems import CASES, LINEAR_CASES, burgers, reaction_diffusion
 
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
@@ -134,7 +134,9 @@ def test_nonlinear_equation_breaks_linear_exactness():
 def test_dropped_initial_row_moves_the_solution():
     case = CASES["burgers"]
     with pytest.raises(AssertionError):
-        laws.solution_is_fixed(eqx.tree_at(lambda p: p.honest.initial, Shifted(case.problem), case.problem.initial + 1), case.state(0))
+        laws.solution_is_fixed(
+            eqx.tree_at(lambda p: p.honest.initial, Shifted(case.problem), case.problem.initial + 1), case.state(0)
+        )
 
 
 class Shifted(Problem):

@@ -1,7 +1,7 @@
 """The `physrank` command: the only module that sees instrument and laboratory alike."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import jax
 import typer
@@ -14,7 +14,9 @@ from physrank import __version__
 from physrank.lab import demo as demonstration
 from physrank.lab.demo import Demo
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Which prediction to trust, from the governing equation alone.")
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="Which prediction to trust, from the governing equation alone."
+)
 console = Console()
 
 
@@ -26,19 +28,32 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def main(
-    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Which prediction to trust, from the governing equation alone."""
 
 
 @app.command()
-def demo(out: Annotated[Path, typer.Option(help="Folder for the picture, the numbers and the report.")] = Path("demo_output")) -> None:
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the picture, the numbers and the report.")] = Path(
+        "demo_output"
+    ),
+) -> None:
     """Rank eight trained networks on 24 inputs without a reference, then reveal the reference."""
-    console.print("[bold]Eight FNO checkpoints predict a reaction–diffusion field for 24 inputs outside their training range.[/]")
+    console.print(
+        "[bold]Eight FNO checkpoints predict a reaction–diffusion field for 24 inputs outside their training range.[/]"
+    )
     console.print("Every method ranks them without seeing the solution.\n")
-    columns = (TextColumn("{task.description:<26}"), BarColumn(), TextColumn("{task.completed}/{task.total}"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description:<26}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console) as progress:
-        bars: dict[str, int] = {}
+        bars: dict[str, Any] = {}
 
         def advance(method: str, done: int, total: int) -> None:
             if method not in bars:
@@ -87,4 +102,6 @@ def _print_case(found: Demo) -> None:
 @app.command()
 def info() -> None:
     """Say what is installed and what JAX computes on."""
-    console.print(f"physrank {__version__}, jax {jax.__version__} on {jax.default_backend()} ({jax.device_count()} device)")
+    console.print(
+        f"physrank {__version__}, jax {jax.__version__} on {jax.default_backend()} ({jax.device_count()} device)"
+    )

@@ -29,13 +29,13 @@ def ranking_figure(
 ) -> Figure:
     """How the library was judged: fields, estimated error fields, and errors (true ones only once revealed)."""
     ordered = [int(i) for i in np.argsort(estimates) if np.isfinite(estimates[i])]
-    figure = Figure(figsize=(12, 5.4), layout="constrained")
+    figure: Any = Figure(figsize=(12, 5.0), layout="constrained")
     if unresolved:
         figure.suptitle(f"UNRESOLVED: {unresolved}", color="#b00020", fontsize=10, wrap=True)
     if not ordered:
         return figure
     if proxy.ndim == 2 and min(proxy.shape) > 3:
-        top, bottom = figure.subfigures(2, 1, height_ratios=[1, 1.25])
+        top, bottom = figure.subfigures(2, 1, height_ratios=[1, 1.05])
         _candidate_maps(top, names, outputs, proxy, estimates, ordered[:SHOWN])
         left, right = bottom.subfigures(1, 2, width_ratios=[1.45, 1])
         _method_maps(left, anchor, proxy, truth)
@@ -104,7 +104,9 @@ def _errors(figure: Any, names, estimates, true_errors, ordered) -> None:
     places = np.arange(len(ordered))
     axis.barh(places, estimates[ordered], height=0.62, color=PROXY, alpha=0.7, label="estimated, √S (no reference)")
     if true_errors is not None:
-        axis.plot(np.asarray(true_errors)[ordered], places, "|", ms=13, mew=2.2, color=INK, label="true (revealed afterwards)")
+        axis.plot(
+            np.asarray(true_errors)[ordered], places, "|", ms=13, mew=2.2, color=INK, label="true (revealed afterwards)"
+        )
     axis.set_yticks(places, [names[i] for i in ordered], fontsize=8)
     axis.invert_yaxis()
     axis.tick_params(axis="x", labelsize=8)
@@ -141,15 +143,21 @@ def html_report(result: dict[str, Any], figure: Figure) -> str:
         )
     for name, entry in result["candidates"].items():
         if entry["excluded"]:
-            rows.append(f"<tr><td class=n>–</td><td>{escape(name)}</td><td colspan=2>excluded: {escape(entry['excluded'])}</td></tr>")
+            rows.append(
+                f"<tr><td class=n>–</td><td>{escape(name)}</td><td colspan=2>excluded: {escape(entry['excluded'])}</td></tr>"
+            )
     response = result["response"]
-    facts = "".join(f"<tr><td>{escape(key.replace('_', ' '))}</td><td class=n>{_fact(value)}</td></tr>" for key, value in response.items())
+    facts = "".join(
+        f"<tr><td>{escape(key.replace('_', ' '))}</td><td class=n>{_fact(value)}</td></tr>"
+        for key, value in response.items()
+    )
     notes = "".join(f"<li>{escape(note)}</li>" for note in result["notes"])
     banner = f"<p class=bad>{escape(unresolved)}</p>" if unresolved else ""
     picture = base64.b64encode(png(figure)).decode()
     return f"""<!doctype html><html lang=en><meta charset=utf-8><title>physrank: {headline}</title><style>{STYLE}</style>
 <h1>{headline}</h1>{banner}
-<p class=muted>{escape(result["method"])}; task {escape(result["task"])}; anchor {escape(result["anchor"])}; physrank {escape(result["physrank"])}</p>
+<p class=muted>{escape(result["method"])}; task {escape(result["task"])}; anchor {escape(result["anchor"])};
+physrank {escape(result["physrank"])}</p>
 <table><tr><th></th><th>candidate</th><th>estimated error</th><th>score</th></tr>{"".join(rows)}</table>
 <p class=muted>Estimated errors are estimates, not bounds.</p>
 <img alt="candidates, proxy and estimated errors" src="data:image/png;base64,{picture}">

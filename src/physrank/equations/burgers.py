@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from scipy.interpolate import CubicSpline
 
 from physrank._precision import as_double
-from physrank.equations._checks import finite_array, increasing_times, positive
+from physrank.equations._checks import finite_array, increasing_times, positive, whole_number
 from physrank.physics import Marching, NonlinearSolve, Problem, Solve, Tangent
 from physrank.physics.lifts import lift
 from physrank.physics.quadrature import Metric, periodic_l2
@@ -63,6 +63,7 @@ class Burgers(Problem):
         if viscosity_value.ndim:
             raise ValueError(f"viscosity must be one number; got shape {viscosity_value.shape}.")
         time_values = increasing_times(times)
+        points, substeps = whole_number("points", points, 4), whole_number("substeps", substeps, 1)
         x = np.arange(points) * length / points
         start = finite_array("initial", initial(x) if callable(initial) else initial)
         if start.ndim != 1:
@@ -118,15 +119,16 @@ class Burgers(Problem):
         dx, dt = self.length / self.points, jnp.diff(self.times)
         return dx * (jnp.sum(defect[0] ** 2) + jnp.sum(dt[:, None] * (defect[1:] / dt[:, None]) ** 2))
 
-    def coarsen(self, points: int, substeps: int | None = None) -> "Burgers":
+    def coarsen(self, points: int | None = None, substeps: int | None = None) -> "Burgers":
         """The same problem on fewer points and substeps (a divisor of the present number), for a cheap direct solve."""
+        points = self.points if points is None else points
         new = self.substeps if substeps is None else substeps
         if self.substeps % new:
             raise ValueError(f"substeps must divide {self.substeps}; got {new}.")
         samples = np.fft.irfft(np.asarray(self.forcing), n=self.points, axis=-1)[:, :: self.substeps // new]
         coarse = Burgers(
             np.asarray(self.initial),
-            np.asarray(self.viscosity),
+            float(self.viscosity),
             np.asarray(self.times),
             length=self.length,
             points=points,
@@ -176,6 +178,8 @@ def _sample_forcing(forcing: Any, times: np.ndarray, x: np.ndarray, substeps: in
             f"got shape {values.shape}."
         )
     lifted = lift(values, (len(x),), "fourier")
-    return CubicSpline(times, lifted)(stages) if len(times) > 2 else np.einsum(
-        "f,sx->sfx", 1 - fractions, lifted[:-1]
-    ) + np.einsum("f,sx->sfx", fractions, lifted[1:])
+    return (
+        CubicSpline(times, lifted)(stages)
+        if len(times) > 2
+        else np.einsum("f,sx->sfx", 1 - fractions, lifted[:-1]) + np.einsum("f,sx->sfx", fractions, lifted[1:])
+    )

@@ -187,9 +187,7 @@ def _with_interior(nodes: Array, interior: Array) -> Array:
 def _on_all_nodes(boundary: Array, interior: Solve) -> Solve:
     """An interior solve completed by known boundary values, whose rows hold exactly."""
     zero = jnp.zeros_like(boundary)
-    return Solve(
-        _with_interior(boundary, interior.value), _with_interior(zero, interior.defect), interior.iterations
-    )
+    return Solve(_with_interior(boundary, interior.value), _with_interior(zero, interior.defect), interior.iterations)
 
 
 def _on_boundary(shape: tuple[int, ...]) -> np.ndarray:

@@ -41,7 +41,9 @@ class TaskSpace:
         outputs = np.asarray(outputs, np.float64)
         lead = outputs.shape[: outputs.ndim - self.weights.ndim]
         if outputs.shape[len(lead) :] != self.shape:
-            raise ValueError(f"Expected outputs of shape (..., {', '.join(map(str, self.shape))}); got {outputs.shape}.")
+            raise ValueError(
+                f"Expected outputs of shape (..., {', '.join(map(str, self.shape))}); got {outputs.shape}."
+            )
         return (np.sqrt(self.weights) * outputs).reshape(*lead, self.weights.size)
 
     def inner(self, x: Array, y: Array) -> Array:

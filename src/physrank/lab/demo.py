@@ -45,7 +45,9 @@ class DemoData:
         expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["sha256"]
         found = hashlib.sha256(content).hexdigest()
         if found != expected:
-            raise ValueError(f"{path.name} does not match its manifest (sha256 {found[:12]}…, expected {expected[:12]}…).")
+            raise ValueError(
+                f"{path.name} does not match its manifest (sha256 {found[:12]}…, expected {expected[:12]}…)."
+            )
         with np.load(path, allow_pickle=False) as file:
             inputs = [
                 ReactionDiffusionInput(a, f, float(linear), float(cubic), str(stratum))
@@ -124,7 +126,9 @@ class Demo:
         rivals = [
             name
             for name, found in self.recovery.items()
-            if name.startswith("direct") and found.pairs_correct >= shared.pairs_correct and self.seconds[name] <= self.seconds["shared response"]
+            if name.startswith("direct")
+            and found.pairs_correct >= shared.pairs_correct
+            and self.seconds[name] <= self.seconds["shared response"]
         ]
         if rivals:
             fastest = min(rivals, key=lambda name: self.seconds[name])
@@ -185,5 +189,7 @@ def write(demo: Demo, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     image, numbers = folder / "demo.png", folder / "demo.json"
     image.write_bytes(plots.png(picture(demo)))
-    numbers.write_text(json.dumps(demo.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    numbers.write_text(
+        json.dumps(demo.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+    )
     return [image, numbers, demo.pictured.report(folder / "report.html")]

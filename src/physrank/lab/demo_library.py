@@ -88,7 +88,10 @@ def train(seed: int, inputs: torch.Tensor, targets: torch.Tensor) -> list[FNO]:
             loss.backward()
             optimizer.step()
             total += loss.item() * len(batch)
-        print(f"seed {seed} epoch {epoch:2d}: relative L2 {total / len(inputs):.4f} ({time.perf_counter() - started:.1f} s)", flush=True)
+        print(
+            f"seed {seed} epoch {epoch:2d}: relative L2 {total / len(inputs):.4f} ({time.perf_counter() - started:.1f} s)",
+            flush=True,
+        )
         if epoch in SETTINGS["checkpoints"]:
             snapshot = build()
             snapshot.load_state_dict(model.state_dict())
@@ -133,12 +136,19 @@ def main() -> None:
             names.append(f"fno-s{seed}-e{epoch}")
             predictions.append(predict(model, features(demo)))
             error = predict(model, validation_inputs) - validation_targets[:, 0].numpy()
-            losses.append(float(np.mean(np.sum(error**2, axis=(1, 2)) / np.sum(validation_targets[:, 0].numpy() ** 2, axis=(1, 2)))))
+            losses.append(
+                float(
+                    np.mean(np.sum(error**2, axis=(1, 2)) / np.sum(validation_targets[:, 0].numpy() ** 2, axis=(1, 2)))
+                )
+            )
     points = SETTINGS["reference_points"]
     fine = np.stack([reference.solve(case, points) for case in demo])
     coarse = np.stack([reference.solve(case, points - 8) for case in demo])
     uniform = np.linspace(0, 1, 130)
-    bar = max(np.abs(reference.evaluate(a, uniform) - reference.evaluate(b, uniform)).max() for a, b in zip(fine, coarse, strict=True))
+    bar = max(
+        np.abs(reference.evaluate(a, uniform) - reference.evaluate(b, uniform)).max()
+        for a, b in zip(fine, coarse, strict=True)
+    )
     arrays = {
         "names": np.array(names),
         "predictions": np.stack(predictions, axis=1).astype(np.float32),

@@ -43,7 +43,9 @@ class DirichletDiffusion(eqx.Module):
         for axis, face in enumerate(self.faces):
             scaled = face / self.spacing**2
             n = face.shape[axis]
-            pairs.append((axis, jnp.take(scaled, np.arange(n - 1), axis=axis), jnp.take(scaled, np.arange(1, n), axis=axis)))
+            pairs.append(
+                (axis, jnp.take(scaled, np.arange(n - 1), axis=axis), jnp.take(scaled, np.arange(1, n), axis=axis))
+            )
         return pairs
 
     def apply(self, nodes: Array) -> Array:
@@ -51,7 +53,9 @@ class DirichletDiffusion(eqx.Module):
         centre = _interior(nodes)
         result = jnp.zeros_like(centre)
         for axis, lower, upper in self._coupled:
-            result = result + (lower + upper) * centre - lower * _shifted(nodes, axis, -1) - upper * _shifted(nodes, axis, 1)
+            result = (
+                result + (lower + upper) * centre - lower * _shifted(nodes, axis, -1) - upper * _shifted(nodes, axis, 1)
+            )
         return result
 
     def solve(self, reaction: Array, rhs: Array, floor: Float[Array, ""]) -> Solve:
@@ -66,7 +70,9 @@ class DirichletDiffusion(eqx.Module):
                 result = result - lower * _shifted(padded, axis, -1) - upper * _shifted(padded, axis, 1)
             return result
 
-        return Krylov(rtol=1e-10, max_steps=200, symmetric=True).solve(operator, rhs, floor, self._preconditioner(reaction))
+        return Krylov(rtol=1e-10, max_steps=200, symmetric=True).solve(
+            operator, rhs, floor, self._preconditioner(reaction)
+        )
 
     def _preconditioner(self, reaction: Array):
         """√a-scaled sine inverse.
@@ -77,9 +83,10 @@ class DirichletDiffusion(eqx.Module):
         """
         root = jnp.sqrt(self.coefficient)
         centre = _interior(root)
-        laplacian = sum(
-            _shifted(root, axis, -1) + _shifted(root, axis, 1) - 2 * centre for axis in range(root.ndim)
-        ) / self.spacing**2
+        laplacian = (
+            sum(_shifted(root, axis, -1) + _shifted(root, axis, 1) - 2 * centre for axis in range(root.ndim))
+            / self.spacing**2
+        )
         potential = jnp.maximum(jnp.mean(laplacian / centre + reaction / centre**2), 0.0)
         bases = [_sine_basis(n, self.spacing) for n in centre.shape]
         symbol = potential + sum(
@@ -104,4 +111,6 @@ def _interior(nodes: Array) -> Array:
 
 def _shifted(nodes: Array, axis: int, by: int) -> Array:
     """Interior-shaped view of the neighbours one node away along `axis`."""
-    return nodes[tuple(slice(1 + by, nodes.shape[d] - 1 + by) if d == axis else slice(1, -1) for d in range(nodes.ndim))]
+    return nodes[
+        tuple(slice(1 + by, nodes.shape[d] - 1 + by) if d == axis else slice(1, -1) for d in range(nodes.ndim))
+    ]

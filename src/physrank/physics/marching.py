@@ -15,6 +15,7 @@ from physrank.physics.problem import NonlinearSolve, Problem, Tangent
 from physrank.physics.solvers import LinearSolver, Solve
 from physrank.physics.stationary import DerivedTangent
 
+
 class MarchingTangent(Tangent):
     """Block lower triangular: row n+1 couples h_{n+1} and h_n only, so solving is one sweep through time.
 
@@ -240,5 +241,7 @@ class Marching(Problem):
 
 def _of_shape(result: Array, state: Array) -> Array:
     if result.shape != state.shape:
-        raise ValueError(f"The step returned shape {result.shape} for a state of shape {state.shape}; expected the same.")
+        raise ValueError(
+            f"The step returned shape {result.shape} for a state of shape {state.shape}; expected the same."
+        )
     return result

@@ -1,6 +1,7 @@
 """What a constraint is: a complete defect A(v), its derivative L = A'(w), and solves with L and Lᵀ."""
 
 import abc
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp

@@ -35,7 +35,9 @@ class Correction:
         if self.backtrack is not None:
             multipliers = tuple(sorted({float(m) for m in self.backtrack}))
             if not multipliers or multipliers[0] < 0:
-                raise ValueError(f"backtrack needs multipliers ≥ 0, such as (0.25, 0.5, 0.75, 1.0); got {self.backtrack!r}.")
+                raise ValueError(
+                    f"backtrack needs multipliers ≥ 0, such as (0.25, 0.5, 0.75, 1.0); got {self.backtrack!r}."
+                )
             if self.step != 1.0:
                 raise ValueError("Give either step or backtrack: backtracking chooses the step itself.")
             object.__setattr__(self, "backtrack", multipliers)

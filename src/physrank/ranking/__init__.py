@@ -7,4 +7,16 @@ from physrank.ranking.rank import rank, rank_panel
 from physrank.ranking.result import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
 
-__all__ = ["Ranking", "Scores", "Selection", "UnresolvedError", "adjoint_gap", "anchors", "rank", "rank_panel", "scorers", "select", "tasks"]
+__all__ = [
+    "Ranking",
+    "Scores",
+    "Selection",
+    "UnresolvedError",
+    "adjoint_gap",
+    "anchors",
+    "rank",
+    "rank_panel",
+    "scorers",
+    "select",
+    "tasks",
+]

@@ -67,7 +67,9 @@ def given(state: Any) -> Anchor:
 
     def rule(_: tuple[str, ...], states: Array) -> Array:
         if array.shape != states.shape[1:]:
-            raise ValueError(f"The given anchor has shape {array.shape}; expected {states.shape[1:]}, like the candidates.")
+            raise ValueError(
+                f"The given anchor has shape {array.shape}; expected {states.shape[1:]}, like the candidates."
+            )
         if not np.all(np.isfinite(array)):
             raise ValueError("The given anchor contains NaN or infinity.")
         return array

@@ -1,6 +1,6 @@
 """The one door for predictions: arrays of any kind become a checked float64 library."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -31,7 +31,9 @@ class Library:
             raise ValueError(f'invalid must be "raise" or "exclude"; got {invalid!r}.')
         named = _named_arrays(candidates)
         if not named:
-            raise ValueError("No candidates: expected a mapping name → array, or an array with a leading candidate axis.")
+            raise ValueError(
+                "No candidates: expected a mapping name → array, or an array with a leading candidate axis."
+            )
         excluded = {name: reason for name, array in named if (reason := _not_finite(array))}
         if excluded and invalid == "raise":
             name, reason = next(iter(excluded.items()))
@@ -40,7 +42,9 @@ class Library:
                 'Repair it, or pass invalid="exclude" to rank the others and keep this one marked in the output.'
             )
         if len(excluded) == len(named):
-            raise ValueError(f"Every candidate contains NaN or infinity ({', '.join(excluded)}): nothing is left to rank.")
+            raise ValueError(
+                f"Every candidate contains NaN or infinity ({', '.join(excluded)}): nothing is left to rank."
+            )
         lifted = [(name, problem.lift(array)) for name, array in named]
         expected = _expected_shape(problem, lifted[0])
         for name, array in lifted:
@@ -52,7 +56,7 @@ class Library:
 def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
     if isinstance(candidates, Mapping):
         items = [(str(name), value) for name, value in candidates.items()]
-    elif isinstance(candidates, Sequence) and not isinstance(candidates, str | bytes):
+    elif isinstance(candidates, list | tuple):
         items = [(str(k), value) for k, value in enumerate(candidates)]
     else:
         names = None
@@ -79,7 +83,9 @@ def _to_numpy(what: str, value: Any) -> Array:
         value = value.double() if value.is_floating_point() else value
     array = np.asarray(value)
     if array.dtype.kind == "c":
-        raise ValueError(f"{what} is complex ({array.dtype}); expected real numbers. Pass its real part if that is meant.")
+        raise ValueError(
+            f"{what} is complex ({array.dtype}); expected real numbers. Pass its real part if that is meant."
+        )
     if array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16":
         raise ValueError(f"{what} has dtype {array.dtype}; expected an array of real numbers.")
     return array.astype(np.float64)
@@ -99,19 +105,25 @@ def _expected_shape(problem: Problem, first: tuple[str, Array]) -> tuple[int | N
     found = first[1].shape
     if shape is None:
         return found
-    return tuple(n if n is not None else m for n, m in zip(shape, found, strict=True)) if len(shape) == len(found) else shape
+    return (
+        tuple(n if n is not None else m for n, m in zip(shape, found, strict=True))
+        if len(shape) == len(found)
+        else shape
+    )
 
 
 def _fits(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
     return len(shape) == len(expected) and all(e is None or n == e for n, e in zip(shape, expected, strict=True))
 
 
-def _shape_message(
-    name: str, array: Array, problem: Problem, expected: tuple[int | None, ...], first: str
-) -> str:
-    source = f"the shape of candidate {first!r}" if problem.state_shape is None else "the shape of a state of this problem"
-    wanted = "(" + ", ".join("rows" if n is None else str(n) for n in expected) + ")"
+def _shape_message(name: str, array: Array, problem: Problem, expected: tuple[int | None, ...], first: str) -> str:
+    source = (
+        f"the shape of candidate {first!r}" if problem.state_shape is None else "the shape of a state of this problem"
+    )
+    wanted = str(tuple("rows" if n is None else n for n in expected)).replace("'rows'", "rows")
     message = f"Candidate {name!r} has shape {array.shape}; expected {wanted}, {source}."
     if problem.lift_kind is None:
-        message += " Candidates of another resolution can be lifted: give the problem lift=\"fourier\", \"sine\" or \"polynomial\"."
+        message += (
+            ' Candidates of another resolution can be lifted: give the problem lift="fourier", "sine" or "polynomial".'
+        )
     return message

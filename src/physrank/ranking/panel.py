@@ -97,10 +97,14 @@ def select(
     for k, item in enumerate(rankings):
         scores = item.scoring if isinstance(item, Ranking) else item
         if scores.unresolved and not scores.allow_unresolved:
-            raise UnresolvedError(f"Input {k} of the panel is unresolved: {scores.unresolved}. Leave it out, or allow it.")
+            raise UnresolvedError(
+                f"Input {k} of the panel is unresolved: {scores.unresolved}. Leave it out, or allow it."
+            )
         names = names or scores.names
         if scores.names != names:
-            raise ValueError(f"Input {k} ranks {list(scores.names)}; expected the same candidates as input 0, {list(names)}.")
+            raise ValueError(
+                f"Input {k} ranks {list(scores.names)}; expected the same candidates as input 0, {list(names)}."
+            )
         for name, ok in zip(names, scores.valid, strict=True):
             if not ok:
                 excluded.setdefault(name, f"no valid prediction on input {k}")
@@ -140,6 +144,8 @@ def _radius(table: Array, bound: float | None, confidence: float) -> float | Non
         return None
     largest = float(np.max(table[np.isfinite(table)]))
     if not (np.isfinite(bound) and bound >= largest):
-        raise ValueError(f"bound must be a finite number that no score exceeds; got {bound}, but a score is {largest:g}.")
+        raise ValueError(
+            f"bound must be a finite number that no score exceeds; got {bound}, but a score is {largest:g}."
+        )
     inputs, candidates = table.shape
     return float(bound * np.sqrt(np.log(2 * candidates / (1 - confidence)) / (2 * inputs)))

@@ -171,7 +171,12 @@ class Ranking:
                 "state": (state_axes, self.state),
             },
             coords={"candidate": names, "other": names},
-            attrs={"task": self.task.name, "anchor": self.anchor, "unresolved": self.unresolved or "", "physrank": __version__},
+            attrs={
+                "task": self.task.name,
+                "anchor": self.anchor,
+                "unresolved": self.unresolved or "",
+                "physrank": __version__,
+            },
         )
 
     def plot(self) -> Any:
@@ -244,7 +249,7 @@ def _unresolved(response: Response) -> str | None:
     if float(response.multiplier) == 0:
         return "no correction was acceptable: every multiplier was inadmissible or raised the defect"
     if not response.admissible:
-        return 'the corrected state is not admissible; try corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))'
+        return "the corrected state is not admissible; try corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))"
     return None
 
 

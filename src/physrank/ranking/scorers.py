@@ -60,7 +60,9 @@ class CandidateWise:
                 corrected, _ = chosen.proxies(state, np.asarray(response.state))
                 own = chosen.outputs(state[None])
                 values.append(geometry.scores_of(chosen.space(own), own, corrected)[0])
-                failed = failed or (None if bool(response.converged) else f"the solve of candidate {k} did not converge")
+                failed = failed or (
+                    None if bool(response.converged) else f"the solve of candidate {k} did not converge"
+                )
             return np.array(values), failed, len(states)
 
         return _score("candidate-wise corrections", problem, candidates, score)
@@ -81,7 +83,11 @@ class MedoidCentrality:
     def __call__(self, problem: Problem, candidates: Any, *, task: Task | None = None, anchor: Any = "mean") -> Scores:
         metric = (task or tasks.default(problem)).metric
         return _against(
-            "distance to medoid", problem, candidates, task, lambda outputs: outputs[anchors.medoid_index(outputs, metric)]
+            "distance to medoid",
+            problem,
+            candidates,
+            task,
+            lambda outputs: outputs[anchors.medoid_index(outputs, metric)],
         )
 
 
@@ -95,7 +101,9 @@ class ValidationLoss:
         library = Library.of(candidates, problem, "exclude")
         missing = [name for name in library.names if name not in self.losses]
         if missing:
-            raise ValueError(f"No validation loss for candidate {missing[0]!r}; losses were given for {list(self.losses)}.")
+            raise ValueError(
+                f"No validation loss for candidate {missing[0]!r}; losses were given for {list(self.losses)}."
+            )
         values = np.array([float(self.losses[name]) for name in library.names])
         return Scores("validation loss", library.names, np.where(library.valid, values, np.nan))
 
@@ -175,7 +183,9 @@ class DirectSolve:
         if not options:
             return problem
         if not hasattr(problem, "coarsen"):
-            raise ValueError(f"{type(problem).__name__} cannot be coarsened by itself; pass DirectSolve(on=coarser_problem).")
+            raise ValueError(
+                f"{type(problem).__name__} cannot be coarsened by itself; pass DirectSolve(on=coarser_problem)."
+            )
         return problem.coarsen(**options)  # pyright: ignore
 
 

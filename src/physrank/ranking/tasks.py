@@ -6,6 +6,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 
@@ -28,12 +29,12 @@ class Task:
     @in_double
     def outputs(self, states: Array) -> Array:
         """Q(v_i) for a stack of states."""
-        return np.asarray(_evaluate(self.map, states))
+        return np.asarray(_evaluate(self.map, jnp.asarray(states)))
 
     @in_double
     def proxies(self, base: Array, state: Array) -> tuple[Array, Array]:
         """`(q_lin, q_eval)`: Q(w) + DQ(w)(s − w) and Q(s). They agree for a linear task, and that is checked."""
-        linear, evaluated = map(np.asarray, _proxies(self.map, base, state))
+        linear, evaluated = map(np.asarray, _proxies(self.map, jnp.asarray(base), jnp.asarray(state)))
         if self.linear and np.all(np.isfinite(evaluated)):
             scale = max(float(np.abs(linear).max(initial=0.0)), float(np.abs(evaluated).max(initial=0.0)))
             difference = float(np.abs(linear - evaluated).max(initial=0.0))

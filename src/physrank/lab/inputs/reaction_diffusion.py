@@ -44,9 +44,7 @@ class ReactionDiffusionInput:
 
     def forcing(self, x: ArrayLike, y: ArrayLike) -> Array:
         x, y = np.asarray(x), np.asarray(y)
-        waves = (
-            np.pi**2 * np.hypot(p, q) * np.sin(p * np.pi * x) * np.sin(q * np.pi * y) for p, q in FORCING_MODES
-        )
+        waves = (np.pi**2 * np.hypot(p, q) * np.sin(p * np.pi * x) * np.sin(q * np.pi * y) for p, q in FORCING_MODES)
         return np.asarray(sum(c * wave for c, wave in zip(self.forcing_coefficients, waves, strict=True)))
 
 

@@ -1,0 +1,501 @@
+"""`rank`: law 5, tasks, anchors, rescoring, lifts, the adjoint identity, and everything bad that users pass in."""
+
+import json
+import re
+import subprocess
+import sys
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import physrank as pr
+from physrank import anchors, tasks
+from problems import CASES, bratu, burgers, reaction_diffusion
+
+
+def library(case, count=4, scale=0.1):
+    """Candidates around a plausible state."""
+    base, failed = pr.scorers.DirectSolve().solution(case.problem, case.state(0).shape)
+    assert failed is None
+    return {f"m{k}": base + scale * (k + 1) / count * case.state(100 + k) for k in range(count)}
+
+
+SMALL = {
+    name: CASES[name] for name in ("burgers", "reaction-diffusion 2-D", "stationary, dense", "marching, implicit dense")
+}
+LIBRARIES = {name: library(case) for name, case in SMALL.items()}
+every_case = pytest.mark.parametrize("name", SMALL)
+
+
+# -- law 5 -------------------------------------------------------------------------------------------------------------
+
+
+@every_case
+@pytest.mark.parametrize("anchor", ["mean", "medoid"])
+def test_permutation_permutes_everything(name, anchor):
+    problem, candidates = SMALL[name].problem, LIBRARIES[name]
+    plain = pr.rank(problem, candidates, anchor=anchor)
+    shuffled = pr.rank(problem, {key: candidates[key] for key in ("m2", "m0", "m3", "m1")}, anchor=anchor)
+    assert plain.order == shuffled.order
+    for key in candidates:
+        a, b = plain.scores[plain.names.index(key)], shuffled.scores[shuffled.names.index(key)]
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+    np.testing.assert_allclose(plain.state, shuffled.state, rtol=1e-9, atol=1e-11)
+
+
+def test_permutation_sabotaged():
+    """An anchor that depends on the order breaks the law."""
+    problem, candidates = SMALL["burgers"].problem, LIBRARIES["burgers"]
+    first = anchors.Anchor("first", lambda _, states: states[0])
+    plain = pr.rank(problem, candidates, anchor=first)
+    shuffled = pr.rank(problem, dict(reversed(candidates.items())), anchor=first)
+    with pytest.raises(AssertionError):
+        np.testing.assert_allclose(plain.state, shuffled.state, rtol=1e-9, atol=1e-11)
+
+
+@every_case
+def test_duplicates_change_nothing_else(name):
+    problem, candidates = SMALL[name].problem, LIBRARIES[name]
+    anchor = anchors.candidate("m1")  # the mean would move with a duplicate, and should
+    plain = pr.rank(problem, candidates, anchor=anchor)
+    doubled = pr.rank(problem, {**candidates, "copy": candidates["m2"]}, anchor=anchor)
+    np.testing.assert_array_equal(doubled.scores[:4], plain.scores)
+    assert doubled.scores[4] == doubled.scores[2]
+    assert doubled.labels()[4, 2] == 0
+    assert [n for n in doubled.order if n != "copy"] == plain.order
+    assert doubled.order.index("m2") < doubled.order.index("copy")  # ties by order
+    assert doubled.subspace.rank == plain.subspace.rank == 3
+
+
+@every_case
+def test_batch_equals_one_by_one(name):
+    problem = SMALL[name].problem
+    libraries = [{k: v * (1 + 0.02 * i) for k, v in LIBRARIES[name].items()} for i in range(5)]
+    batch = list(pr.rank_panel([problem] * 5, libraries, chunk=2))  # the last chunk is padded
+    assert len(batch) == 5
+    for together, candidates in zip(batch, libraries, strict=True):
+        alone = pr.rank(problem, candidates)
+        scale = np.abs(alone.state).max()
+        np.testing.assert_allclose(together.state, alone.state, rtol=0, atol=1e-12 * scale)
+        np.testing.assert_allclose(together.scores, alone.scores, rtol=1e-9)
+        assert int(together.response.iterations) == int(alone.response.iterations)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.permutations(range(4)), st.integers(0, 3))
+def test_permutations_and_duplicates_drawn(permutation, copied):
+    problem, candidates = SMALL["stationary, dense"].problem, LIBRARIES["stationary, dense"]
+    order = pr.rank(problem, candidates, anchor="m0").order
+    shuffled = {f"m{k}": candidates[f"m{k}"] for k in permutation} | {"copy": candidates[f"m{copied}"]}
+    assert [n for n in pr.rank(problem, shuffled, anchor="m0").order if n != "copy"] == order
+
+
+# -- what a ranking says -----------------------------------------------------------------------------------------------
+
+
+def test_scores_are_distances_to_the_proxy():
+    case = SMALL["reaction-diffusion 2-D"]
+    ranking = pr.rank(case.problem, LIBRARIES["reaction-diffusion 2-D"])
+    h = 1 / 7
+    w = np.outer([h / 2, *[h] * 6, h / 2], [h / 2, *[h] * 6, h / 2])  # tensor trapezoid, by hand
+    expected = [np.sum(w * (ranking.proxy - v) ** 2) for v in LIBRARIES["reaction-diffusion 2-D"].values()]
+    np.testing.assert_allclose(ranking.scores, expected, rtol=1e-12)
+    np.testing.assert_allclose(ranking.error_estimates**2, ranking.scores, rtol=1e-12)
+    np.testing.assert_allclose(ranking.gaps[1, 0], ranking.scores[0] - ranking.scores[1])
+    assert ranking.best == ranking.order[0] == ranking.names[int(np.argmin(ranking.scores))]
+    np.testing.assert_array_equal(ranking.proxy, ranking.state)
+    assert ranking.winners(1e9) == list(ranking.names)
+    assert ranking.unresolved is None
+
+
+def test_burgers_default_task_is_the_terminal_state_in_periodic_l2():
+    ranking = pr.rank(SMALL["burgers"].problem, LIBRARIES["burgers"])
+    expected = [2 * np.pi / 32 * np.sum((ranking.state[-1] - v[-1]) ** 2) for v in LIBRARIES["burgers"].values()]
+    np.testing.assert_allclose(ranking.scores, expected, rtol=1e-12)
+
+
+def test_plain_tasks_use_the_mean_square():
+    ranking = pr.rank(SMALL["burgers"].problem, LIBRARIES["burgers"], task=tasks.terminal())
+    expected = [np.mean((ranking.state[-1] - v[-1]) ** 2) for v in LIBRARIES["burgers"].values()]
+    np.testing.assert_allclose(ranking.scores, expected, rtol=1e-12)
+
+
+@every_case
+def test_rescoring_costs_no_solve_and_equals_ranking_anew(name, monkeypatch):
+    problem, candidates = SMALL[name].problem, LIBRARIES[name]
+    task = tasks.linear(lambda s: s.ravel()[:3] * 2.0, name="sensors")
+    anew = pr.rank(problem, candidates, task=task)
+    ranking = pr.rank(problem, candidates)
+    monkeypatch.setattr(sys.modules["physrank.ranking.rank"], "_respond", None)  # any solve would fail now
+    again = ranking.rescore(task)
+    np.testing.assert_allclose(again.scores, anew.scores, rtol=1e-12)
+    assert again.task.name == "sensors"
+    assert ranking.task.name != "sensors"
+
+
+def test_nonlinear_task_keeps_both_proxies():
+    case = SMALL["reaction-diffusion 2-D"]
+    energy = tasks.nonlinear(lambda u: u**2)
+    ranking = pr.rank(case.problem, LIBRARIES["reaction-diffusion 2-D"], task=energy)
+    w = np.asarray(ranking.response.base)
+    delta = ranking.state - w
+    np.testing.assert_allclose(ranking.proxy_linear, w**2 + 2 * w * delta, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(ranking.proxy_evaluated, (w + delta) ** 2, rtol=1e-12, atol=1e-15)
+    assert np.abs(ranking.proxy_linear - ranking.proxy_evaluated).max() > 1e-6
+    np.testing.assert_array_equal(ranking.proxy, ranking.proxy_evaluated)
+
+
+def test_a_nonlinear_map_declared_linear_is_caught():
+    with pytest.raises(ValueError, match="declared linear"):
+        pr.rank(SMALL["burgers"].problem, LIBRARIES["burgers"], task=tasks.linear(lambda s: s[-1] ** 2))
+
+
+@pytest.mark.parametrize("name", ["burgers", "reaction-diffusion 2-D", "marching, implicit dense", "stationary, dense"])
+def test_one_response_equals_every_pairwise_adjoint(name):
+    ranking = pr.rank(SMALL[name].problem, LIBRARIES[name])
+    for i, j in ((0, 1), (2, 0), (1, 3)):
+        estimate = pr.adjoint_gap(ranking, ranking.names[i], ranking.names[j])
+        np.testing.assert_allclose(estimate, ranking.gaps[i, j], rtol=1e-7, atol=1e-12)
+
+
+def test_adjoint_identity_needs_the_algebraic_defect():
+    """With a sloppy solve the identity still closes, because ℓ is part of it."""
+    problem = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(rtol=1e-1, symmetric=True, max_steps=3))
+    ranking = pr.rank(problem, LIBRARIES["stationary, dense"], allow_unresolved=True)
+    assert ranking.unresolved
+    honest = pr.Stationary(bratu, data=1.0)
+    object.__setattr__(ranking, "problem", honest)
+    estimate = pr.adjoint_gap(ranking, "m0", "m1")
+    np.testing.assert_allclose(estimate, ranking.gaps[0, 1], rtol=1e-7)
+
+
+# -- anchors -----------------------------------------------------------------------------------------------------------
+
+
+def test_anchors():
+    states = {"a": [0.0, 0.0, 0.0], "b": [0.1, 0.0, 0.0], "c": [5.0, 5.0, 5.0]}
+    problem = pr.Stationary(lambda u: u + 0.1 * u**3 - 0.05)
+    anchor_of = lambda anchor: np.asarray(pr.rank(problem, states, anchor=anchor).response.anchor)  # noqa: E731
+    np.testing.assert_allclose(anchor_of("mean"), [5.1 / 3, 5 / 3, 5 / 3])
+    np.testing.assert_array_equal(anchor_of("medoid"), states["b"])
+    np.testing.assert_array_equal(anchor_of("c"), states["c"])
+    np.testing.assert_array_equal(anchor_of(np.array([1.0, 2.0, 3.0])), [1, 2, 3])
+    heavy_first = pr.metrics.weights([1e6, 1e-6, 1e-6])
+    np.testing.assert_array_equal(anchor_of(anchors.medoid(heavy_first)), states["b"])
+    with pytest.raises(ValueError, match="'d' is not among the valid candidates: a, b, c"):
+        anchor_of("d")
+    with pytest.raises(ValueError, match=r"shape \(2,\); expected \(3,\)"):
+        anchor_of(np.zeros(2))
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        anchor_of(np.array([np.nan, 0, 0]))
+
+
+def test_medoid_ties_go_to_the_first():
+    square = {"a": [0.0, 0.0], "b": [0.0, 1.0], "c": [1.0, 0.0], "d": [1.0, 1.0]}
+    ranking = pr.rank(pr.Stationary(lambda u: u - 0.2), square, anchor="medoid")
+    np.testing.assert_array_equal(ranking.response.anchor, square["a"])
+
+
+# -- resolutions and array kinds ---------------------------------------------------------------------------------------
+
+
+def test_candidates_of_different_resolution_rank_together():
+    problem = burgers(points=64)
+    truth = np.asarray(problem.solve(jnp.zeros((6, 64))).state)
+    coarse = pr.lifts.lift(truth, (16,), "fourier")
+    ranking = pr.rank(problem, {"off": truth + 0.05, "coarse": coarse, "way off": coarse + 0.3})
+    assert ranking.order == ["coarse", "off", "way off"]
+    field = reaction_diffusion(2, 14)
+    truth = np.asarray(field.solve(jnp.zeros((16, 16))).state)
+    small = pr.lifts.lift(truth, (8, 8), "sine")
+    assert pr.rank(field, {"off": truth * 1.1, "small": small}).order == ["small", "off"]
+    own = pr.Stationary(bratu, data=1.0, lift="sine", shape=(9,))
+    assert pr.rank(own, {"a": np.zeros(5), "b": np.ones(9)}).outputs.shape == (2, 9)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asarray,
+        lambda v: v.astype(np.float32),
+        lambda v: torch.tensor(v, requires_grad=True),
+        lambda v: torch.tensor(v).float(),
+        lambda v: torch.tensor(v).to(torch.bfloat16),
+        lambda v: jnp.asarray(v, jnp.float32),
+        lambda v: jnp.asarray(v, jnp.bfloat16),
+        lambda v: xr.DataArray(v, dims=("t", "x")),
+        lambda v: v.astype(np.float16),
+        lambda v: v.tolist(),
+    ],
+    ids=[
+        "numpy",
+        "float32",
+        "torch grad",
+        "torch float32",
+        "torch bfloat16",
+        "jax",
+        "jax bfloat16",
+        "xarray",
+        "float16",
+        "list",
+    ],
+)
+def test_any_array_kind(convert):
+    candidates = LIBRARIES["burgers"]
+    ranking = pr.rank(SMALL["burgers"].problem, {name: convert(v) for name, v in candidates.items()})
+    plain = pr.rank(SMALL["burgers"].problem, candidates)
+    assert ranking.scores.dtype == np.float64
+    np.testing.assert_allclose(ranking.scores, plain.scores, rtol=0.05)
+
+
+def test_integers_and_leading_axis():
+    problem = pr.Stationary(lambda u: u - 2.0)
+    ranking = pr.rank(problem, np.array([[1, 1], [2, 2], [5, 5]]))
+    assert ranking.names == ("0", "1", "2")
+    assert ranking.best == "1"
+    named = xr.DataArray(np.array([[1.0, 1.0], [2.0, 2.0]]), dims=("candidate", "x"), coords={"candidate": ["p", "q"]})
+    assert pr.rank(problem, named).best == "q"
+    assert pr.rank(problem, [np.ones(2), 2 * np.ones(2)]).best == "1"
+
+
+# -- bad input ---------------------------------------------------------------------------------------------------------
+
+GOOD = {"a": np.zeros(3), "b": np.ones(3)}
+ROOT = pr.Stationary(lambda u: u**3 + u - 1.0)
+
+
+@pytest.mark.parametrize(
+    "candidates, message",
+    [
+        ({}, "No candidates"),
+        ([], "No candidates"),
+        ({**GOOD, "c": np.ones(4)}, r"Candidate 'c' has shape (4,); expected (3,), the shape of candidate 'a'"),
+        (
+            {**GOOD, "c": [0.0, np.nan, 1.0]},
+            r"Candidate 'c' contains 1 NaN or infinite values, the first at index (1,)",
+        ),
+        ({**GOOD, "c": [0.0, np.inf, np.nan]}, r"contains 2 NaN or infinite values"),
+        ({**GOOD, "c": np.ones(3) * 1j}, "Candidate 'c' is complex"),
+        ({**GOOD, "c": np.array(["x", "y", "z"])}, "Candidate 'c' has dtype"),
+        (np.float64(3.0), "needs a leading candidate axis"),
+    ],
+    ids=["none", "empty list", "shape", "nan", "inf", "complex", "strings", "scalar"],
+)
+def test_bad_candidates(candidates, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        pr.rank(ROOT, candidates)
+
+
+def test_bad_shapes_of_a_trajectory():
+    with pytest.raises(ValueError, match=r"Candidate 'b' has shape \(5, 32\); expected \(6, 32\)"):
+        pr.rank(burgers(), {"a": np.zeros((6, 32)), "b": np.zeros((5, 32))})
+    with pytest.raises(ValueError, match=r"Candidate 'a' has shape \(3, 5\); expected \(3, 7\)"):
+        pr.rank(pr.Marching(lambda u: u, np.zeros(7)), {"a": np.zeros((3, 5))})
+
+
+def test_one_candidate_has_nothing_to_rank():
+    ranking = pr.rank(ROOT, {"only": np.zeros(3)})
+    assert ranking.best == "only"
+    assert any("nothing to rank" in note for note in ranking.notes)
+    assert "nothing to rank" in str(ranking)
+
+
+def test_equal_candidates_are_ties():
+    ranking = pr.rank(ROOT, {"a": np.ones(3), "b": np.ones(3)})
+    assert ranking.best == "a"
+    assert ranking.labels()[0, 1] == 0
+    assert ranking.subspace.rank == 0
+    assert any("every pair is a tie" in note for note in ranking.notes)
+
+
+def test_excluded_candidates_stay_marked_and_do_not_touch_the_anchor():
+    broken = np.array([1.0, np.nan, 1.0])
+    ranking = pr.rank(ROOT, {"bad": broken, **GOOD}, invalid="exclude")
+    clean = pr.rank(ROOT, GOOD)
+    assert ranking.names == ("bad", "a", "b")
+    assert np.isnan(ranking.scores[0])
+    np.testing.assert_array_equal(ranking.scores[1:], clean.scores)
+    np.testing.assert_array_equal(ranking.state, clean.state)
+    assert ranking.order == clean.order
+    assert ranking.labels().mask[0, 1]
+    assert not ranking.labels().mask[1, 2]
+    assert "NaN" in ranking.library.excluded["bad"]
+    assert "excluded" in str(ranking)
+    assert ranking.to_dict()["candidates"]["bad"]["excluded"]
+    with pytest.raises(ValueError, match="Every candidate contains NaN"):
+        pr.rank(ROOT, {"bad": broken}, invalid="exclude")
+    with pytest.raises(ValueError, match='"raise" or "exclude"'):
+        pr.rank(ROOT, GOOD, invalid="ignore")
+
+
+def test_boundary_violations_belong_to_the_defect():
+    field = reaction_diffusion(2, 6)
+    truth = np.asarray(field.solve(jnp.zeros((8, 8))).state)
+    lifted_edge = truth.copy()
+    lifted_edge[0] += 0.2
+    ranking = pr.rank(field, {"violates": lifted_edge, "holds": truth})
+    assert ranking.best == "holds"
+    np.testing.assert_allclose(ranking.state[0], 0, atol=1e-14)  # the response restores the boundary exactly
+
+
+@pytest.mark.parametrize(
+    "build, message",
+    [
+        (
+            lambda: pr.equations.Burgers(np.zeros(8), -0.1, [0, 1]),
+            "viscosity must be positive everywhere; got a minimum of -0.1",
+        ),
+        (lambda: pr.equations.Burgers(np.zeros(8), 0.0, [0, 1]), "viscosity must be positive"),
+        (lambda: pr.equations.Burgers(np.zeros(8), [0.1, 0.2], [0, 1]), "viscosity must be one number"),
+        (
+            lambda: pr.equations.Burgers(np.zeros(8), 0.1, [0, 1, 0.5]),
+            "times must increase strictly; got times[1] = 1, times[2] = 0.5",
+        ),
+        (lambda: pr.equations.Burgers(np.zeros(8), 0.1, [0.0]), "at least two entries"),
+        (lambda: pr.equations.Burgers(np.zeros((8, 8)), 0.1, [0, 1]), "initial must be one-dimensional"),
+        (lambda: pr.equations.Burgers([np.nan] * 8, 0.1, [0, 1]), "initial must be finite; got 8 NaN"),
+        (lambda: pr.equations.Burgers(np.zeros(8), 0.1, [0, 1], np.full(8, np.inf)), "forcing must be finite"),
+        (lambda: pr.equations.Burgers(np.zeros(8), 0.1, [0, 1], lambda t, x: t * x / 0 * 0), "forcing must be finite"),
+        (lambda: pr.equations.Burgers(np.zeros(8), 0.1, [0, 1], np.zeros((5, 8))), "with 2 rows; got shape (5, 8)"),
+        (lambda: pr.equations.Burgers(np.zeros(8) * 1j, 0.1, [0, 1]), "initial must be an array of real numbers"),
+        (
+            lambda: pr.equations.ReactionDiffusion(np.zeros((4, 4)), np.ones((4, 4)), 1, 1),
+            "diffusion must be positive everywhere",
+        ),
+        (
+            lambda: pr.equations.ReactionDiffusion(np.ones((4, 4)), np.ones((4, 5)), 1, 1),
+            "forcing has shape (4, 5); expected (4, 4)",
+        ),
+        (
+            lambda: pr.equations.ReactionDiffusion(np.ones((4, 4)), np.full((4, 4), np.nan), 1, 1),
+            "forcing must be finite",
+        ),
+        (
+            lambda: pr.equations.ReactionDiffusion(np.ones((4, 4)), np.ones((4, 4)), -1, 1),
+            "linear must be one number ≥ 0",
+        ),
+        (
+            lambda: pr.equations.ReactionDiffusion(np.ones((4, 4)), np.ones((4, 4)), 1, -1),
+            "cubic must be one number ≥ 0",
+        ),
+        (lambda: pr.equations.ReactionDiffusion(np.ones((2, 2)), np.ones((2, 2)), 1, 1), "at least one interior node"),
+        (lambda: pr.Correction(count=0), "whole number ≥ 1"),
+        (lambda: pr.Correction(backtrack=(-1.0,)), "multipliers ≥ 0"),
+        (lambda: pr.Correction(step=0.5, backtrack=(1.0,)), "either step or backtrack"),
+    ],
+)
+def test_bad_physics(build, message):
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=re.escape(message)):
+        build()
+
+
+def test_bad_user_functions():
+    with pytest.raises(ValueError, match=r"residual returned shape \(1,\) for a state of shape \(3,\)"):
+        pr.rank(pr.Stationary(lambda u: u[:1]), GOOD)
+    with pytest.raises(ValueError, match=r"step returned shape \(2,\) for a state of shape \(3,\)"):
+        pr.rank(pr.Marching(lambda u: u[:2], np.zeros(3)), {"a": np.zeros((4, 3))})
+    with pytest.raises(ValueError, match="forcing has 2 rows; a trajectory of 4 rows takes 3 steps"):
+        pr.rank(pr.Marching(lambda u, f: u + f, np.zeros(3), forcing=np.zeros((2, 3))), {"a": np.zeros((4, 3))})
+    with pytest.raises(TypeError):
+        pr.rank(ROOT, GOOD, tsk=None)  # unknown keywords are refused
+
+
+# -- failed solves -----------------------------------------------------------------------------------------------------
+
+
+def test_unconverged_response_is_marked_and_best_needs_permission():
+    hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(symmetric=True, max_steps=2))
+    candidates = LIBRARIES["stationary, dense"]
+    ranking = pr.rank(hard, candidates)
+    assert not ranking.response.converged
+    assert "did not converge" in ranking.unresolved
+    for ask in (lambda: ranking.best, lambda: ranking.order, lambda: ranking.winners(1.0)):
+        with pytest.raises(pr.UnresolvedError, match="allow_unresolved=True"):
+            ask()
+    assert ranking.choose(allow_unresolved=True) in candidates
+    assert "UNRESOLVED" in str(ranking)
+    assert ranking.to_dict()["unresolved"]
+    allowed = pr.rank(hard, candidates, allow_unresolved=True)
+    assert allowed.best == ranking.choose(allow_unresolved=True)
+    assert allowed.unresolved
+
+
+def test_non_finite_response_never_looks_like_a_ranking():
+    singular = pr.Stationary(lambda u: jnp.log(u))  # undefined at the anchor
+    ranking = pr.rank(singular, {"a": -np.ones(3), "b": -2 * np.ones(3)}, allow_unresolved=True)
+    assert "not finite" in ranking.unresolved
+    with pytest.raises(pr.UnresolvedError, match="no finite score"):
+        _ = ranking.best
+    json.dumps(ranking.to_dict(), allow_nan=False)
+
+
+def test_inadmissible_response_is_unresolved_and_backtracking_resolves_it():
+    problem = pr.Stationary(lambda x: x**2 - 4, admissible=lambda x: x < 3)
+    candidates = {"a": [0.4], "b": [0.6]}
+    assert "not admissible" in pr.rank(problem, candidates).unresolved
+    damped = pr.rank(problem, candidates, corrections=pr.Correction(backtrack=(0.25, 0.5, 0.75, 1.0)))
+    assert damped.unresolved is None
+    assert damped.best == "b"
+
+
+# -- ways out ----------------------------------------------------------------------------------------------------------
+
+
+def test_json_xarray_and_report(tmp_path):
+    ranking = pr.rank(SMALL["burgers"].problem, LIBRARIES["burgers"])
+    path = ranking.to_json(tmp_path / "r.json")
+    stored = json.loads(path.read_text())
+    assert stored["order"] == ranking.order
+    assert stored["response"]["converged"] is True
+    assert stored["candidates"]["m0"]["score"] == ranking.scores[0]
+    assert [p.name for p in tmp_path.iterdir()] == ["r.json"]  # no temporary left
+    data = ranking.to_xarray()
+    assert list(data.candidate.values) == list(ranking.names)
+    np.testing.assert_array_equal(data.gap.sel(candidate="m1", other="m0"), ranking.gaps[1, 0])
+    for case in ("burgers", "reaction-diffusion 2-D"):
+        shown = pr.rank(SMALL[case].problem, LIBRARIES[case])
+        page = shown.report(tmp_path / "r.html").read_text()
+        assert f"Trust {shown.best}" in page
+        assert "data:image/png;base64" in page
+        assert "http" not in page  # self-contained
+    assert ranking.plot().axes
+
+
+def test_report_escapes_names_and_shows_failure(tmp_path):
+    ranking = pr.rank(ROOT, {"<script>alert(1)</script>": np.zeros(3), "b": np.ones(3)})
+    assert "<script>" not in ranking.report(tmp_path / "r.html").read_text()
+    hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(symmetric=True, max_steps=2))
+    page = pr.rank(hard, LIBRARIES["stationary, dense"]).report(tmp_path / "u.html").read_text()
+    assert "<h1>Unresolved</h1>" in page
+    assert "Trust" not in page
+
+
+def test_no_global_state_is_touched():
+    code = (
+        "import jax, jax.numpy as jnp, numpy as np, physrank as pr;"
+        "assert not jax.config.jax_enable_x64; r = pr.rank(pr.Stationary(lambda u: u - 1), np.zeros((2, 3)));"
+        "assert r.scores.dtype == np.float64 and jnp.ones(1).dtype == jnp.float32 and not jax.config.jax_enable_x64;"
+        "import sys; assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_inputs_do_not_recompile():
+    """New data of the same shape reuse the compiled response."""
+    count = 0
+
+    def residual(u, data):
+        nonlocal count
+        count += 1  # runs only while tracing
+        return u**3 + data["k"] * u - data["f"]
+
+    for k in range(5):
+        pr.rank(pr.Stationary(residual, data={"k": 1.0 + k, "f": np.full(3, float(k))}), GOOD)
+        if k == 0:
+            traced = count
+    assert count == traced
