@@ -28,10 +28,10 @@ def burgers_error(points, substeps):
 
 
 def test_burgers_time_order_is_four():
-    substeps = np.array([8, 12, 16, 24])
-    errors = [burgers_error(192, n) for n in substeps]
+    substeps = np.array([32, 48, 64, 96])
+    errors = [burgers_error(256, n) for n in substeps]
     assert abs(slope(1 / substeps, errors) - 4) < 0.1
-    assert errors[0] < 2e-5
+    assert errors[0] < 5e-8
 
 
 def test_burgers_space_is_spectral():

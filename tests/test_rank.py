@@ -86,6 +86,18 @@ def test_batch_equals_one_by_one(name):
         assert int(together.response.iterations) == int(alone.response.iterations)
 
 
+@pytest.mark.parametrize("chunk", [1, 2, 3])
+def test_batches_of_every_width_at_working_size(chunk):
+    """At 34² and above a batch of one lane once returned uninitialised memory: every width must agree with `rank`."""
+    field = reaction_diffusion(2, 40)
+    random = np.random.default_rng(0)
+    libraries = [{k: random.standard_normal((42, 42)) for k in "ab"} for _ in range(3)]
+    for together, candidates in zip(pr.rank_panel([field] * 3, libraries, chunk=chunk), libraries, strict=True):
+        alone = pr.rank(field, candidates)
+        assert int(together.response.iterations) == int(alone.response.iterations) > 0
+        np.testing.assert_allclose(together.state, alone.state, rtol=0, atol=1e-10 * np.abs(alone.state).max())
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.permutations(range(4)), st.integers(0, 3))
 def test_permutations_and_duplicates_drawn(permutation, copied):

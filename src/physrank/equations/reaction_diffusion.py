@@ -171,6 +171,11 @@ class ReactionDiffusion(Problem):
         return self.diffusion.shape
 
     @property
+    def batch_width(self) -> int:
+        # Iterations end with the slowest of those that move together, and dense products already fill the machine.
+        return max(1, 4096 // self.diffusion.size)
+
+    @property
     def lift_kind(self) -> str:
         return "sine"
 
@@ -181,7 +186,8 @@ def _interior(nodes: Array) -> Array:
 
 def _with_interior(nodes: Array, interior: Array) -> Array:
     """`nodes` with its interior replaced, boundary kept."""
-    return nodes.at[(slice(1, -1),) * nodes.ndim].set(interior)
+    # Not nodes.at[…].set(…): batched with one lane over a constant operand, that returned uninitialised memory (XLA CPU).
+    return jnp.where(_on_boundary(nodes.shape), nodes, jnp.pad(interior, 1))
 
 
 def _on_all_nodes(boundary: Array, interior: Solve) -> Solve:
@@ -191,6 +197,6 @@ def _on_all_nodes(boundary: Array, interior: Solve) -> Solve:
 
 
 def _on_boundary(shape: tuple[int, ...]) -> np.ndarray:
-    mask = np.ones(shape)
-    mask[(slice(1, -1),) * len(shape)] = 0
+    mask = np.ones(shape, bool)
+    mask[(slice(1, -1),) * len(shape)] = False
     return mask

@@ -21,7 +21,17 @@ from physrank.ranking.tasks import Task
 METHOD = "shared response"
 
 _respond = eqx.filter_jit(respond)
-_respond_batch = eqx.filter_jit(eqx.filter_vmap(respond, in_axes=(eqx.if_array(0), 0, None)))
+
+
+@eqx.filter_jit
+def _respond_batch(problems: Problem, states: jax.Array, correction: Correction, width: int) -> Response:
+    """`respond` over the leading axis, `width` inputs at a time, in one compiled program."""
+    arrays, fixed = eqx.partition(problems, eqx.is_array)
+
+    def one(case: tuple[Problem, jax.Array]) -> Response:
+        return respond(eqx.combine(case[0], fixed), case[1], correction)
+
+    return jax.lax.map(one, (arrays, states), batch_size=width)
 
 
 @in_double
@@ -83,7 +93,8 @@ def rank_panel(
             padded = cases + [cases[-1]] * (width - len(cases))
             batch = stack([problem for problem, _ in padded])
             states = jnp.asarray(np.stack([rule.of(library) for _, library in padded]))
-            responses = _numpy(_respond_batch(batch, states, correction))
+            width_together = min(width, cases[0][0].batch_width)
+            responses = _numpy(_respond_batch(batch, states, correction, width_together))
         seconds = (time.perf_counter() - started) / len(cases)
         for k, (problem, library) in enumerate(cases):
             started = time.perf_counter()

@@ -233,7 +233,7 @@ def assemble(
         response=response,
         anchor=anchor,
         problem=problem,
-        notes=_notes(problem, library, space, outputs),
+        notes=_notes(problem, library, outputs),
     )
 
 
@@ -253,12 +253,12 @@ def _unresolved(response: Response) -> str | None:
     return None
 
 
-def _notes(problem: Problem, library: Library, space: TaskSpace, outputs: Array) -> tuple[str, ...]:
+def _notes(problem: Problem, library: Library, outputs: Array) -> tuple[str, ...]:
     notes = []
     valid = int(library.valid.sum())
     if valid == 1:
         notes.append("only one valid candidate: there is nothing to rank, but its error estimate stands")
-    elif np.all(space.distances(outputs[library.valid]) == 0):
+    elif np.all(outputs[library.valid] == outputs[library.valid][0]):
         notes.append("all candidates give the same output: every pair is a tie")
     if problem.cheap_to_solve:
         notes.append(
