@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from physrank import equations, geometry, plots, ranking
-from physrank._version import __version__
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import Recovery
 from physrank.lab.inputs import ReactionDiffusionInput
+from physrank.lab.provenance import stamp
 from physrank.physics import lifts
 from physrank.ranking import Ranking, Scores, scorers
 
@@ -104,7 +104,6 @@ class Demo:
         """For JSON and for the tables in the documentation."""
         return {
             "what": "eight FNO checkpoints, reaction–diffusion 128², 24 shifted inputs",
-            "physrank": __version__,
             "data_sha256": self.data.sha256,
             "methods": {
                 name: {**recovery.to_dict(), "median_seconds_per_input": self.seconds[name]}
@@ -190,6 +189,6 @@ def write(demo: Demo, folder: Path) -> list[Path]:
     image, numbers = folder / "demo.png", folder / "demo.json"
     image.write_bytes(plots.png(picture(demo)))
     numbers.write_text(
-        json.dumps(demo.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+        json.dumps(stamp(demo.to_dict()), indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
     )
     return [image, numbers, demo.pictured.report(folder / "report.html")]

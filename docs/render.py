@@ -1,0 +1,83 @@
+"""Fills the marked tables in README and docs from stored results, so that no number is typed by hand."""
+
+import contextlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+
+
+def demo_table(result: dict[str, Any]) -> str:
+    lines = ["| method | pairs | | top-1 | regret | ms per input |", "|---|---:|---:|---:|---:|---:|"]
+    for name, row in result["methods"].items():
+        share = row["pairs_correct"] / row["pairs"]
+        cells = [
+            name,
+            f"{row['pairs_correct']}/{row['pairs']}",
+            f"{share:.1%}",
+            f"{row['top1_tolerant']}/{row['cases']}",
+            f"{row['mean_normalized_regret']:.4f}",
+            f"{1e3 * row['median_seconds_per_input']:.1f}",
+        ]
+        lines.append("| " + " | ".join(f"**{c}**" if name == "shared response" else c for c in cells) + " |")
+    direct = result["direct_use_of_proxy"]
+    lines += [
+        "",
+        f"The proxy itself was no worse than the best candidate on {direct['cases_no_worse_than_best_candidate']} of "
+        f"{next(iter(result['methods'].values()))['cases']} inputs (median loss {direct['median_proxy_loss']:.1e} against "
+        f"{direct['median_best_candidate_loss']:.1e}).",
+        "",
+        source(result, "make demo"),
+    ]
+    return "\n".join(lines)
+
+
+def bench_table(result: dict[str, Any]) -> str:
+    lines = ["| what | ratio | asked |", "|---|---:|---:|"]
+    for row in result["results"].values():
+        if "ratio" in row:
+            lines.append(f"| {row['what']} | {row['ratio']:.1f} | {row['asked']} |")
+        else:
+            lines.append(f"| {row['what']} | {row['megabytes']:.0f} | |")
+    return "\n".join([*lines, "", source(result, "make bench")])
+
+
+def source(result: dict[str, Any], command: str) -> str:
+    stamp = result["provenance"]
+    return f"<sub>From `{command}`: physrank {stamp['physrank']}, commit {stamp['commit']}, JAX {stamp['jax']}.</sub>"
+
+
+def snippet_output(text: str) -> str:
+    """What README's first Python block prints."""
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    assert code
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code.group(1), "README.md", "exec"), {})
+    return printed.getvalue()
+
+
+def render(text: str) -> str:
+    tables = {
+        "demo": demo_table(json.loads((ROOT / "results/demo/demo.json").read_text(encoding="utf-8"))),
+        "bench": bench_table(json.loads((ROOT / "results/bench.json").read_text(encoding="utf-8"))),
+    }
+    for name, table in tables.items():
+        text = re.sub(
+            rf"(<!-- table:{name} -->\n).*?(<!-- end -->)",
+            lambda m, t=table: m[1] + t + "\n" + m[2],
+            text,
+            flags=re.DOTALL,
+        )
+    if "prints\n\n```text" in text:
+        output = snippet_output(text)
+        text = re.sub(r"(prints\n\n```text\n).*?(```)", lambda m: m[1] + output + m[2], text, flags=re.DOTALL)
+    return text
+
+
+if __name__ == "__main__":
+    for path in (ROOT / "README.md", ROOT / "docs/results.md"):
+        path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,45 @@
+"""Provenance: what every stored result says about where it came from."""
+
+import hashlib
+import json
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from physrank._version import __version__
+
+
+def stamp(result: dict[str, Any]) -> dict[str, Any]:
+    """`result` with version, commit, software and a hash of its content."""
+    content = hashlib.sha256(json.dumps(result, sort_keys=True, allow_nan=False).encode()).hexdigest()
+    provenance = {
+        "physrank": __version__,
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "jax": jax.__version__,
+        "numpy": np.__version__,
+        "content_sha256": content,
+    }
+    return {**result, "provenance": provenance}
+
+
+def _commit() -> str | None:
+    """The checkout's commit, with a mark when files differ from it; None outside a checkout."""
+    folder = Path(__file__).parent
+    try:
+        commit = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"], cwd=folder, capture_output=True, text=True, check=True
+        )
+        changed = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no", "--", "."],
+            cwd=folder.parent,
+            capture_output=True,
+            text=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return commit.stdout.strip() + ("+changes" if changed.stdout.strip() else "")

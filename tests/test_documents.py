@@ -1,0 +1,43 @@
+"""Documents are true: tables come from stored results, README's code prints what README says."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+spec = importlib.util.spec_from_file_location("render", ROOT / "docs" / "render.py")
+render = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(render)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/results.md"])
+def test_documents_are_rendered_from_results(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert render.render(text) == text, "run `make docs`"
+
+
+@pytest.mark.parametrize("name", ["results/bench.json", "results/demo/demo.json"])
+def test_results_carry_provenance(name):
+    stored = json.loads((ROOT / name).read_text(encoding="utf-8"))
+    assert re.fullmatch(r"[0-9a-f]{12}(\+changes)?", stored["provenance"]["commit"])
+    assert len(stored["provenance"]["content_sha256"]) == 64
+
+
+def test_links_lead_somewhere():
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_no_machine_paths():
+    for path in ROOT.rglob("*"):
+        hidden = any(
+            part.startswith(".") or part in ("site", "demo_output", "__pycache__")
+            for part in path.relative_to(ROOT).parts
+        )
+        if path.is_file() and not hidden and path.suffix in (".py", ".md", ".json", ".toml", ".yml", ".txt", ".cff"):
+            assert not re.search(r"/(work|root|tmp|home)/[A-Za-z]", path.read_text(encoding="utf-8")), path
