@@ -106,7 +106,7 @@ class Problem(eqx.Module):
     @property
     def batch_width(self) -> int:
         """How many inputs of a panel are worth moving together; beyond that they only crowd the cache."""
-        return 16
+        return 8
 
     def lift(self, field: np.ndarray) -> np.ndarray:
         """A field of another resolution as a state of this problem; unchanged when no lift is known."""

@@ -45,7 +45,8 @@ class Library:
             raise ValueError(
                 f"Every candidate contains NaN or infinity ({', '.join(excluded)}): nothing is left to rank."
             )
-        lifted = [(name, problem.lift(array)) for name, array in named]
+        lift = problem.lift
+        lifted = [(name, lift(array)) for name, array in named]
         expected = _expected_shape(problem, lifted[0])
         for name, array in lifted:
             if not _fits(array.shape, expected):

@@ -25,15 +25,20 @@ class Task:
     map: Callable[[JaxArray], JaxArray]
     metric: AnyMetric
     linear: bool
+    selects: bool = False  # the map only picks entries of the state: no need to compile or check it
 
     @in_double
     def outputs(self, states: Array) -> Array:
         """Q(v_i) for a stack of states."""
+        if self.selects:
+            return np.stack([np.asarray(self.map(state)) for state in states])  # pyright: ignore[reportArgumentType]
         return np.asarray(_evaluate(self.map, jnp.asarray(states)))
 
     @in_double
     def proxies(self, base: Array, state: Array) -> tuple[Array, Array]:
         """`(q_lin, q_eval)`: Q(w) + DQ(w)(s − w) and Q(s). They agree for a linear task, and that is checked."""
+        if self.selects:
+            return (np.asarray(self.map(state)),) * 2  # pyright: ignore[reportArgumentType]
         linear, evaluated = map(np.asarray, _proxies(self.map, jnp.asarray(base), jnp.asarray(state)))
         if self.linear and np.all(np.isfinite(evaluated)):
             scale = max(float(np.abs(linear).max(initial=0.0)), float(np.abs(evaluated).max(initial=0.0)))
@@ -70,12 +75,12 @@ def _last(state: JaxArray) -> JaxArray:
 
 def field(metric: AnyMetric | None = None) -> Task:
     """The whole state."""
-    return Task("field", _identity, metric or MeanSquare(), linear=True)
+    return Task("field", _identity, metric or MeanSquare(), linear=True, selects=True)
 
 
 def terminal(metric: AnyMetric | None = None) -> Task:
     """The last row of a trajectory."""
-    return Task("terminal", _last, metric or MeanSquare(), linear=True)
+    return Task("terminal", _last, metric or MeanSquare(), linear=True, selects=True)
 
 
 def linear(function: Callable[[Any], Any], metric: AnyMetric | None = None, name: str = "linear") -> Task:
