@@ -38,7 +38,8 @@ class Task:
     def proxies(self, base: Array, state: Array) -> tuple[Array, Array]:
         """`(q_lin, q_eval)`: Q(w) + DQ(w)(s − w) and Q(s). They agree for a linear task, and that is checked."""
         if self.selects:
-            return (np.asarray(self.map(state)),) * 2  # pyright: ignore[reportArgumentType]
+            picked = self.outputs(state[None])[0]
+            return picked, picked
         linear, evaluated = map(np.asarray, _proxies(self.map, jnp.asarray(base), jnp.asarray(state)))
         if self.linear and np.all(np.isfinite(evaluated)):
             scale = max(float(np.abs(linear).max(initial=0.0)), float(np.abs(evaluated).max(initial=0.0)))
