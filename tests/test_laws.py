@@ -229,3 +229,9 @@ def test_no_acceptable_multiplier_is_not_converged():
     response = laws._respond(problem, jnp.asarray([0.5]), Correction(backtrack=(0.5, 1)))
     assert float(response.multiplier) == 0
     assert not bool(response.converged)
+    anchor_allowed = pr.Stationary(lambda x: x**2 - 4, admissible=lambda x: x < 1)
+    stays = laws._respond(anchor_allowed, jnp.asarray([0.5]), Correction(backtrack=(0, 0.5, 1)))
+    assert float(stays.multiplier) == 0
+    assert bool(stays.converged)  # zero was on the list
+    ranking = pr.rank(anchor_allowed, {"a": [0.5], "b": [0.6]}, corrections=Correction(backtrack=(0, 0.5, 1)))
+    assert any("no physics" in note for note in ranking.notes)

@@ -11,13 +11,13 @@ from scipy.interpolate import CubicSpline
 
 from physrank._precision import as_double
 from physrank.equations._checks import finite_array, increasing_times, positive, whole_number
-from physrank.physics import Marching, NonlinearSolve, Problem, Solve, Tangent
+from physrank.physics import Evolution, Marching
 from physrank.physics.lifts import lift
 from physrank.physics.quadrature import Metric, periodic_l2
 from physrank.physics.schemes import integrating_factor_rk4
 
 
-class Burgers(Problem):
+class Burgers(Evolution):
     """Viscous Burgers on a periodic interval.
 
         u_t − ν u_xx + u u_x = f,   u(0) = u₀
@@ -97,23 +97,11 @@ class Burgers(Problem):
         return jnp.fft.irfft(spectrum, n=self.points)
 
     @property
-    def _marching(self) -> Marching:
+    def marching(self) -> Marching:
         wavenumber = 2 * np.pi / self.length * jnp.arange(self.points // 2 + 1, dtype=float)
         return Marching(
             self.flow, self.initial, (self.viscosity, wavenumber), forcing=(self.forcing, jnp.diff(self.times))
         )
-
-    def defect(self, state: Array) -> Array:
-        return self._marching.defect(state)
-
-    def linearise(self, at: Array) -> tuple[Array, Tangent]:
-        return self._marching.linearise(at)
-
-    def correct(self, at: Array) -> tuple[Array, Solve]:
-        return self._marching.correct(at)
-
-    def solve(self, guess: Array) -> NonlinearSolve:
-        return self._marching.solve(guess)
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         dx, dt = self.length / self.points, jnp.diff(self.times)
@@ -146,10 +134,6 @@ class Burgers(Problem):
 
     def lift(self, field: np.ndarray) -> np.ndarray:
         return lift(field, (self.points,), "fourier") if field.ndim == 2 else field
-
-    @property
-    def output(self) -> str:
-        return "terminal"
 
     @property
     def lift_kind(self) -> str:

@@ -1,7 +1,7 @@
 """What a constraint is: stationary and marching problems, their defects, tangents, solvers and responses."""
 
 from physrank.physics import lifts, quadrature
-from physrank.physics.marching import Marching
+from physrank.physics.marching import Evolution, Marching
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent
 from physrank.physics.response import Correction, Response, respond
 from physrank.physics.solvers import Dense, Krylov, Solve
@@ -10,6 +10,7 @@ from physrank.physics.stationary import Stationary
 __all__ = [
     "Correction",
     "Dense",
+    "Evolution",
     "Krylov",
     "Marching",
     "NonlinearSolve",

@@ -1,5 +1,6 @@
 """Marching problems: any one-step map, explicit or implicit; the tangent is one forward sweep."""
 
+import abc
 from collections.abc import Callable
 from typing import Any
 
@@ -237,6 +238,34 @@ class Marching(Problem):
     def admissible(self, state: Array) -> Bool[Array, ""]:
         finite = jnp.all(jnp.isfinite(state))
         return finite if self.admissibility is None else finite & jnp.all(self.admissibility(state))
+
+
+class Evolution(Problem):
+    """An equation whose constraint is a march: a subclass states the march, its grid and its norms, and no more."""
+
+    @property
+    @abc.abstractmethod
+    def marching(self) -> Marching:
+        """The one-step map with this input's data."""
+
+    def defect(self, state: Array) -> Array:
+        return self.marching.defect(state)
+
+    def linearise(self, at: Array) -> tuple[Array, Tangent]:
+        return self.marching.linearise(at)
+
+    def correct(self, at: Array) -> tuple[Array, Solve]:
+        return self.marching.correct(at)
+
+    def solve(self, guess: Array) -> NonlinearSolve:
+        return self.marching.solve(guess)
+
+    def residual_energy(self, defect: Array) -> Float[Array, ""]:
+        return self.marching.residual_energy(defect)
+
+    @property
+    def output(self) -> str:
+        return "terminal"
 
 
 def _of_shape(result: Array, state: Array) -> Array:

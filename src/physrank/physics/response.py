@@ -54,7 +54,8 @@ class Response(eqx.Module):
     algebraic_norm: Float[Array, ""]  # ‖ℓ‖_Y
     defect_norm: Float[Array, ""]  # ‖A(anchor)‖_Y
     iterations: Int[Array, ""]
-    multiplier: Float[Array, ""]  # the step length taken; 0: no multiplier was acceptable
+    multiplier: Float[Array, ""]  # the step length taken
+    accepted: Bool[Array, ""]  # False: backtracking found no acceptable multiplier, and the state is the anchor
     solved: Bool[Array, ""]  # every linear solve reached the tolerance
     admissible: Bool[Array, ""]
     rule: Correction = eqx.field(static=True)
@@ -62,7 +63,7 @@ class Response(eqx.Module):
     @property
     def converged(self) -> Bool[Array, ""]:
         """The response can be trusted as a solution of its linear system, and as a physical state."""
-        return self.solved & self.admissible & (self.multiplier != 0)
+        return self.solved & self.admissible & self.accepted
 
 
 def respond(problem: Problem, anchor: Array, correction: Correction) -> Response:
@@ -72,9 +73,15 @@ def respond(problem: Problem, anchor: Array, correction: Correction) -> Response
     def again(_: Int[Array, ""], before: Response) -> Response:
         after = _correct(problem, before.state, correction)
         return eqx.tree_at(
-            lambda r: (r.anchor, r.defect_norm, r.iterations, r.solved),
+            lambda r: (r.anchor, r.defect_norm, r.iterations, r.solved, r.accepted),
             after,
-            (before.anchor, before.defect_norm, before.iterations + after.iterations, before.solved & after.solved),
+            (
+                before.anchor,
+                before.defect_norm,
+                before.iterations + after.iterations,
+                before.solved & after.solved,
+                before.accepted & after.accepted,
+            ),
         )
 
     return jax.lax.fori_loop(1, correction.count, again, first) if correction.count > 1 else first
@@ -91,7 +98,7 @@ def _correct(problem: Problem, base: Array, correction: Correction) -> Response:
     delta, algebraic = solve.value, solve.defect
     tolerance = ALGEBRAIC_TOLERANCE * _norm(defect) + roundoff_floor(problem.linearise(centre)[1], base, delta)
     energy = problem.residual_energy(defect)
-    multiplier = _step(problem, base, delta, energy, correction)
+    multiplier, accepted = _step(problem, base, delta, energy, correction)
     state = base + multiplier * delta
     return Response(
         anchor=base,
@@ -103,6 +110,7 @@ def _correct(problem: Problem, base: Array, correction: Correction) -> Response:
         defect_norm=jnp.sqrt(energy),
         iterations=jnp.asarray(iterations),
         multiplier=multiplier,
+        accepted=accepted,
         solved=jnp.all(jnp.isfinite(delta)) & (_norm(algebraic) <= tolerance),
         admissible=problem.admissible(state),
         rule=correction,
@@ -111,17 +119,18 @@ def _correct(problem: Problem, base: Array, correction: Correction) -> Response:
 
 def _step(
     problem: Problem, base: Array, delta: Array, energy: Float[Array, ""], correction: Correction
-) -> Float[Array, ""]:
-    """The step length: as given, or the largest acceptable multiplier (0 when there is none)."""
+) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+    """The step length, as given or the largest acceptable multiplier, and whether there was one."""
     if correction.backtrack is None:
-        return jnp.asarray(correction.step, base.dtype)
+        return jnp.asarray(correction.step, base.dtype), jnp.asarray(True)
     multipliers = jnp.asarray(correction.backtrack, base.dtype)
 
     def acceptable(multiplier: Float[Array, ""]) -> Bool[Array, ""]:
         state = base + multiplier * delta
         return problem.admissible(state) & (problem.residual_energy(problem.defect(state)) <= energy)
 
-    return jnp.max(jnp.where(jax.vmap(acceptable)(multipliers), multipliers, 0.0))
+    good = jax.vmap(acceptable)(multipliers)
+    return jnp.max(jnp.where(good, multipliers, 0.0)), jnp.any(good)
 
 
 def _norm(array: Array) -> Float[Array, ""]:

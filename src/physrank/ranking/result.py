@@ -233,7 +233,7 @@ def assemble(
         response=response,
         anchor=anchor,
         problem=problem,
-        notes=_notes(problem, library, outputs),
+        notes=_notes(problem, library, response, outputs),
     )
 
 
@@ -246,20 +246,22 @@ def _unresolved(response: Response) -> str | None:
             f"defect of {float(response.defect_norm):.2g} after {int(response.iterations)} iterations; "
             "try a preconditioner, more max_steps, or physrank.Dense()"
         )
-    if float(response.multiplier) == 0:
+    if not response.accepted:
         return "no correction was acceptable: every multiplier was inadmissible or raised the defect"
     if not response.admissible:
         return "the corrected state is not admissible; try corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))"
     return None
 
 
-def _notes(problem: Problem, library: Library, outputs: Array) -> tuple[str, ...]:
+def _notes(problem: Problem, library: Library, response: Response, outputs: Array) -> tuple[str, ...]:
     notes = []
     valid = int(library.valid.sum())
     if valid == 1:
         notes.append("only one valid candidate: there is nothing to rank, but its error estimate stands")
     elif np.all(outputs[library.valid] == outputs[library.valid][0]):
         notes.append("all candidates give the same output: every pair is a tie")
+    if float(response.multiplier) == 0:
+        notes.append("the step length is zero: these scores are distances to the anchor, and no physics entered them")
     if problem.cheap_to_solve:
         notes.append(
             "this equation is solved outright by one explicit sweep on this grid, cheaper than the response and exact "
