@@ -98,7 +98,7 @@ CASES = {
         lambda seed: _smooth((9,), seed, 0.3),
     ),
     "stationary, CG": Case(
-        pr.Stationary(bratu, data=1.0, solver=pr.Krylov(symmetric=True)), lambda seed: _smooth((9,), seed, 0.3)
+        pr.Stationary(bratu, data=1.0, solver=pr.Krylov(method="cg")), lambda seed: _smooth((9,), seed, 0.3)
     ),
     "marching, explicit": Case(
         pr.Marching(explicit_step, _INITIAL, data=0.8, forcing=_FORCING), lambda seed: _smooth((6, 7), seed)

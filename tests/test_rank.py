@@ -177,7 +177,7 @@ def test_one_response_equals_every_pairwise_adjoint(name):
 
 def test_adjoint_identity_needs_the_algebraic_defect():
     """With a sloppy solve the identity still closes, because ℓ is part of it."""
-    problem = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(rtol=1e-1, symmetric=True, max_steps=3))
+    problem = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(rtol=1e-1, method="cg", max_steps=3))
     ranking = pr.rank(problem, LIBRARIES["stationary, dense"], allow_unresolved=True)
     assert ranking.unresolved
     honest = pr.Stationary(bratu, data=1.0)
@@ -421,7 +421,7 @@ def test_bad_user_functions():
 
 
 def test_unconverged_response_is_marked_and_best_needs_permission():
-    hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(symmetric=True, max_steps=2))
+    hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(method="cg", max_steps=2))
     candidates = LIBRARIES["stationary, dense"]
     ranking = pr.rank(hard, candidates)
     assert not ranking.response.converged
@@ -481,7 +481,7 @@ def test_json_xarray_and_report(tmp_path):
 def test_report_escapes_names_and_shows_failure(tmp_path):
     ranking = pr.rank(ROOT, {"<script>alert(1)</script>": np.zeros(3), "b": np.ones(3)})
     assert "<script>" not in ranking.report(tmp_path / "r.html").read_text()
-    hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(symmetric=True, max_steps=2))
+    hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(method="cg", max_steps=2))
     page = pr.rank(hard, LIBRARIES["stationary, dense"]).report(tmp_path / "u.html").read_text()
     assert "<h1>Unresolved</h1>" in page
     assert "Trust" not in page

@@ -1,6 +1,17 @@
 """Equations that ship with physrank: one file each, a data sheet plus its formula."""
 
 from physrank.equations.burgers import Burgers
+from physrank.equations.compressible_flow import CompressibleFlow, conservative, primitive
+from physrank.equations.diffusion_reaction import DiffusionReaction
 from physrank.equations.reaction_diffusion import ReactionDiffusion
+from physrank.equations.sine_gordon import SineGordon
 
-__all__ = ["Burgers", "ReactionDiffusion"]
+__all__ = [
+    "Burgers",
+    "CompressibleFlow",
+    "DiffusionReaction",
+    "ReactionDiffusion",
+    "SineGordon",
+    "conservative",
+    "primitive",
+]

@@ -1,16 +1,15 @@
 """Periodic viscous Burgers equation."""
 
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from scipy.interpolate import CubicSpline
 
 from physrank._precision import as_double
 from physrank.equations._checks import finite_array, increasing_times, positive, whole_number
+from physrank.equations._sampling import sample_forcing
 from physrank.physics import Evolution, Marching
 from physrank.physics.lifts import lift
 from physrank.physics.quadrature import Metric, periodic_l2
@@ -68,7 +67,7 @@ class Burgers(Evolution):
         start = finite_array("initial", initial(x) if callable(initial) else initial)
         if start.ndim != 1:
             raise ValueError(f"initial must be one-dimensional, values on a periodic grid; got shape {start.shape}.")
-        samples = _sample_forcing(forcing, time_values, x, substeps)
+        samples = sample_forcing(forcing, time_values, x, np.linspace(0, 1, 2 * substeps + 1))
         self.initial = as_double(lift(start, (points,), "fourier"))
         self.viscosity = as_double(viscosity_value)
         self.times = as_double(time_values)
@@ -132,8 +131,9 @@ class Burgers(Evolution):
     def state_shape(self) -> tuple[int, ...]:
         return (self.times.shape[-1], self.points)
 
-    def lift(self, field: np.ndarray) -> np.ndarray:
-        return lift(field, (self.points,), "fourier") if field.ndim == 2 else field
+    @property
+    def grid_shape(self) -> tuple[int, ...]:
+        return (self.points,)
 
     @property
     def lift_kind(self) -> str:
@@ -142,28 +142,3 @@ class Burgers(Evolution):
     @property
     def cheap_to_solve(self) -> bool:
         return True
-
-
-def _sample_forcing(forcing: Any, times: np.ndarray, x: np.ndarray, substeps: int) -> np.ndarray:
-    """f at the ends and middles of every substep: `(steps, 2 · substeps + 1, points)`."""
-    fractions = np.linspace(0, 1, 2 * substeps + 1)
-    stages = times[:-1, None] + fractions * np.diff(times)[:, None]
-    if forcing is None:
-        return np.zeros((*stages.shape, len(x)))
-    if isinstance(forcing, Callable):
-        values = np.broadcast_to(np.asarray(forcing(stages[..., None], x)), (*stages.shape, len(x)))
-        return finite_array("forcing", values)
-    values = finite_array("forcing", forcing)
-    if values.ndim == 1:
-        return np.broadcast_to(lift(values, (len(x),), "fourier"), (*stages.shape, len(x)))
-    if values.ndim != 2 or len(values) != len(times):
-        raise ValueError(
-            f"forcing must be a function f(t, x), an array (x), or an array (times, x) with {len(times)} rows; "
-            f"got shape {values.shape}."
-        )
-    lifted = lift(values, (len(x),), "fourier")
-    return (
-        CubicSpline(times, lifted)(stages)
-        if len(times) > 2
-        else np.einsum("f,sx->sfx", 1 - fractions, lifted[:-1]) + np.einsum("f,sx->sfx", fractions, lifted[1:])
-    )

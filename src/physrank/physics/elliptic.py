@@ -73,7 +73,7 @@ class DirichletDiffusion(eqx.Module):
         # Solved for a right-hand side of size one, which keeps the single-precision preconditioner in range.
         size = jnp.max(jnp.abs(rhs))
         size = jnp.where(size > 0, size, 1.0)
-        krylov = Krylov(rtol=1e-10, max_steps=200, symmetric=True)
+        krylov = Krylov(rtol=1e-10, max_steps=200, method="cg")
         unit = krylov.solve(operator, rhs / size, floor / size, self._preconditioner(reaction))
         return Solve(size * unit.value, size * unit.defect, unit.iterations)
 

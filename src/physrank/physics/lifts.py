@@ -86,6 +86,15 @@ def chebyshev_matrix(source: int, target: int) -> Array:
     return _frozen(matrix)
 
 
+@lru_cache(maxsize=64)
+def cosine_matrix(source: int, target: int) -> Array:
+    """Between cell-centred grids (k + ½)/n by the cosine series; exact for resolved cosines, the natural no-flux lift."""
+    modes, x, y = np.arange(min(source, target)), (np.arange(source) + 0.5) / source, (np.arange(target) + 0.5) / target
+    analysis = 2.0 / source * np.cos(np.pi * np.outer(modes, x))
+    analysis[0] /= 2
+    return _frozen(np.cos(np.pi * np.outer(y, modes)) @ analysis)
+
+
 def _need_nodes(source: int, target: int, least: int) -> None:
     if min(source, target) < least:
         raise ValueError(f"Grids with both ends need at least {least} nodes; got {source} to be lifted to {target}.")
@@ -94,6 +103,7 @@ def _need_nodes(source: int, target: int, least: int) -> None:
 KINDS: dict[str, MatrixOf] = {
     "fourier": fourier_matrix,
     "sine": sine_matrix,
+    "cosine": cosine_matrix,
     "polynomial": polynomial_matrix,
     "chebyshev": chebyshev_matrix,
 }
@@ -102,8 +112,8 @@ KINDS: dict[str, MatrixOf] = {
 def lift(field: ArrayLike, shape: tuple[int, ...], kind: str) -> Array:
     """`field` interpolated on its trailing `len(shape)` axes to `shape`; leading axes are kept.
 
-    `kind`: "fourier" (periodic), "sine" (Dirichlet, nodes on both ends), "polynomial" (nodes on both ends, no
-    boundary condition), "chebyshev" (Lobatto nodes to a uniform grid).
+    `kind`: "fourier" (periodic), "sine" (Dirichlet, nodes on both ends), "cosine" (no flux, cell centres),
+    "polynomial" (nodes on both ends, no boundary condition), "chebyshev" (Lobatto nodes to a uniform grid).
     """
     if kind not in KINDS:
         raise ValueError(f"Unknown lift {kind!r}; expected one of {', '.join(map(repr, KINDS))}.")

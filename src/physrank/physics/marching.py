@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float
 from physrank._precision import as_double
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent
-from physrank.physics.solvers import LinearSolver, Solve
+from physrank.physics.solvers import LinearMap, LinearSolver, Solve
 from physrank.physics.stationary import DerivedTangent
 
 
@@ -78,11 +78,13 @@ class Marching(Problem):
     of whatever changes between inputs; `forcing`, a pytree with one row per step. `step` receives the state, then
     `data` if given, then its row of `forcing` if given.
 
-    With `implicit=True`, `step(next, now, …)` returns the residual that the next state makes zero, and `solver`
-    (`physrank.Dense()` or `physrank.Krylov(...)`) solves with its derivative in `next` at every step.
+    With `implicit=True`, `step(next, now, …)` returns the residual that the next state makes zero. At every step, `solver`
+    (`physrank.Dense()` or `physrank.Krylov(...)`) solves with its derivative in `next`, helped by
+    `preconditioner(next, now, …)`, which returns an approximate inverse r ↦ δ of it.
 
     Other arguments: `weights` of one time row in the raw residual norm (default: mean over the row, summed over rows);
-    `admissible(trajectory)`; `lift`, the kind of spatial interpolation for candidates of another resolution.
+    `admissible(trajectory)`; `lift`, the kind of spatial interpolation for candidates of another resolution;
+    `difference`, a relative step: the response then uses finite differences of the map instead of its derivative.
 
     ```python
     problem = pr.Marching(lambda u: u - 0.1 * u**3, initial=u0)
@@ -96,7 +98,9 @@ class Marching(Problem):
     weights: Array | None
     admissibility: Callable[[Array], Array] | None
     solver: LinearSolver | None
+    preconditioner: Callable[..., LinearMap] | None
     implicit: bool = eqx.field(static=True)
+    difference: float | None = eqx.field(static=True)
     lifting: str | None = eqx.field(static=True)
 
     def __init__(
@@ -108,16 +112,22 @@ class Marching(Problem):
         forcing: Any = None,
         implicit: bool = False,
         solver: LinearSolver | None = None,
+        preconditioner: Callable[..., LinearMap] | None = None,
         weights: Any = None,
         admissible: Callable[[Array], Array] | None = None,
         lift: str | None = None,
+        difference: float | None = None,
     ):
+        if difference is not None and (implicit or not difference > 0):
+            raise ValueError(f"difference must be a positive relative step, for explicit maps; got {difference!r}.")
+        self.difference = difference
         self.step = as_double(step)
         self.initial = as_double(initial) if isinstance(initial, jax.Array) else as_double(np.asarray(initial, float))
         self.data = as_double(data)
         self.forcing = as_double(forcing)
         self.implicit = implicit
         self.solver = solver
+        self.preconditioner = preconditioner
         self.weights = None if weights is None else as_double(np.asarray(weights, float))
         self.admissibility = admissible
         self.lifting = lift
@@ -140,13 +150,27 @@ class Marching(Problem):
         """A row and its derivative along `(h_after, h_now)`."""
         if self.implicit:
             return jax.jvp(lambda a, n: self.row(a, n, forcing), (after, now), (h_after, h_now))
-        advanced, pushed = jax.jvp(lambda n: self._advance(n, forcing), (now,), (h_now,))
-        return after - advanced, h_after - pushed
+        if self.difference is None:
+            advanced, pushed = jax.jvp(lambda n: self._advance(n, forcing), (now,), (h_now,))
+            return after - advanced, h_after - pushed
+        size = jnp.linalg.norm(h_now.ravel())
+        step = self.difference * jnp.maximum(jnp.linalg.norm(now.ravel()), 1.0) / jnp.where(size > 0, size, 1.0)
+        advanced = self._advance(now, forcing)
+        return after - advanced, h_after - (self._advance(now + step * h_now, forcing) - advanced) / step
 
     def diagonal(self, after: Array, now: Array, forcing: Any) -> DerivedTangent:
         """∂R/∂next of one row of an implicit map."""
-        _, forward = jax.linearize(lambda a: self.row(a, now, forcing), after)
-        return DerivedTangent(after, forward, self.solver, None)
+        return self._linearised_row(after, now, forcing)[1]
+
+    def _linearised_row(self, after: Array, now: Array, forcing: Any) -> tuple[Array, DerivedTangent]:
+        value, forward = jax.linearize(lambda a: self.row(a, now, forcing), after)
+        return value, self._row_tangent(forward, after, now, forcing)
+
+    def _row_tangent(self, forward: LinearMap, after: Array, now: Array, forcing: Any) -> DerivedTangent:
+        precondition = None
+        if self.preconditioner is not None:
+            precondition = self.preconditioner(after, now, *self._arguments(forcing))
+        return DerivedTangent(after, forward, self.solver, precondition)
 
     def over_steps(self, function: Callable[..., Any], state: Array, *more: Array) -> Any:
         """`function(next, now, forcing row, …)` for all steps at once: rows are independent, so no loop over time."""
@@ -178,11 +202,14 @@ class Marching(Problem):
 
         def step(h: Array, inputs: tuple[Array, Array, Any, Any]) -> tuple[Array, tuple[Array, ...]]:
             after, now, forcing, given = inputs
-            row, known = self.push(after, now, forcing, jnp.zeros_like(h), h)
-            target = (-row if rhs is None else given) - known
             if not self.implicit:  # ∂R/∂next is the identity
-                return target, (row, target, target + known - (-row if rhs is None else given), jnp.asarray(1))
-            solve = self.diagonal(after, now, forcing).solve(target)
+                row, known = self.push(after, now, forcing, jnp.zeros_like(h), h)
+                wanted = -row if rhs is None else given
+                value = wanted - known
+                return value, (row, value, value + known - wanted, jnp.asarray(1))
+            row, forward = jax.linearize(lambda a, n: self.row(a, n, forcing), after, now)
+            wanted = (-row if rhs is None else given) - forward(jnp.zeros_like(h), h)
+            solve = self._row_tangent(lambda d: forward(d, jnp.zeros_like(d)), after, now, forcing).solve(wanted)
             return solve.value, (row, solve.value, solve.defect, solve.iterations)
 
         inputs = (at[1:], at[:-1], self.forcing, None if rhs is None else rhs[1:])
@@ -217,11 +244,7 @@ class Marching(Problem):
         def residual(after: Array) -> Array:
             return self.row(after, now, forcing)
 
-        def linearise(after: Array) -> tuple[Array, Tangent]:
-            value, push = jax.linearize(residual, after)
-            return value, DerivedTangent(after, push, self.solver, None)
-
-        return damped_newton(linearise, residual, now)
+        return damped_newton(lambda after: self._linearised_row(after, now, forcing), residual, now)
 
     @property
     def state_shape(self) -> tuple[int | None, ...] | None:

@@ -34,14 +34,17 @@ def damped_newton(
         state, current, _, count, _ = carry
         residual, tangent = linearise(state)
         delta = tangent.solve(-residual).value
-        lengths = 0.5 ** jnp.arange(HALVINGS)
-        sizes = jax.lax.map(lambda t: size(state + t * delta), lengths)
-        better = sizes < current
-        longest = jnp.argmax(better)  # lengths descend: the first that improves
-        improved = jnp.any(better)
-        state = jnp.where(improved, state + lengths[longest] * delta, state)
-        floor = roundoff_floor(tangent, state)
-        return state, jnp.where(improved, sizes[longest], current), floor, count + 1, improved
+
+        def too_long(step: tuple[Array, Array]) -> Array:
+            return ~(step[1] < current) & (step[0] > 0.5**HALVINGS)
+
+        def halve(step: tuple[Array, Array]) -> tuple[Array, Array]:
+            return step[0] / 2, size(state + step[0] / 2 * delta)
+
+        length, reached = jax.lax.while_loop(too_long, halve, (jnp.ones_like(current), size(state + delta)))
+        improved = reached < current
+        state = jnp.where(improved, state + length * delta, state)
+        return state, jnp.where(improved, reached, current), roundoff_floor(tangent, state), count + 1, improved
 
     initial = (guess, start, jnp.zeros_like(start), jnp.asarray(0), jnp.asarray(True))
     state, final, floor, count, _ = jax.lax.while_loop(unfinished, iterate, initial)

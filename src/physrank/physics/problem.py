@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from physrank._precision import double
 from physrank.physics import lifts
 from physrank.physics.quadrature import AnyMetric, MeanSquare
 from physrank.physics.solvers import LinearMap, Solve
@@ -84,6 +85,24 @@ class Problem(eqx.Module):
         """Whether the state makes physical sense (positive density, …); anything finite by default."""
         return jnp.all(jnp.isfinite(state))
 
+    def concerns(self, state: np.ndarray) -> list[str]:
+        """What a user should know about a candidate or a result that is not an error: said in a ranking's notes."""
+        return []
+
+    def residual_floor(self, reference: np.ndarray, anchor: np.ndarray | None = None) -> float:
+        """‖A(reference)‖_Y, relative to ‖A(anchor)‖_Y when an anchor is given.
+
+        Zero for the problem's own solution. A reference made by another discretisation has a floor: below it, a small
+        defect no longer means a small error.
+        """
+        with double():
+            norms = [
+                float(jnp.sqrt(self.residual_energy(self.defect(jnp.asarray(state, float)))))
+                for state in (reference, anchor)
+                if state is not None
+            ]
+        return norms[0] if anchor is None else norms[0] / norms[1]
+
     def metric(self) -> AnyMetric:
         """The natural task metric; the mean square unless the equation knows its geometry."""
         return MeanSquare()
@@ -92,6 +111,11 @@ class Problem(eqx.Module):
     def output(self) -> str:
         """What the task is when the user names none: "field" or "terminal"."""
         return "field"
+
+    @property
+    def grid_shape(self) -> tuple[int, ...]:
+        """The trailing axes of a state that are space, and so can be lifted."""
+        return tuple(n for n in self.state_shape or () if n is not None)
 
     @property
     def lift_kind(self) -> str | None:
@@ -113,7 +137,7 @@ class Problem(eqx.Module):
         shape = self.state_shape
         if self.lift_kind is None or shape is None or field.ndim != len(shape):
             return field
-        return lifts.lift(field, tuple(n for n in shape if n is not None), self.lift_kind)
+        return lifts.lift(field, self.grid_shape, self.lift_kind)
 
 
 def probe_magnitude(apply: LinearMap, like: Array) -> Float[Array, ""]:

@@ -34,3 +34,38 @@ def integrating_factor_rk4(
 
     rows = (forcing[:-2:2], forcing[1::2], forcing[2::2])
     return jax.lax.scan(substep, spectrum, rows)[0]
+
+
+def velocity_verlet(
+    acceleration: Callable[[Array, Array], Array],
+    displacement: Array,
+    velocity: Array,
+    forcing: Array,
+    interval: Float[Array, ""],
+    substeps: int,
+) -> tuple[Array, Array]:
+    """(u, v) after `interval`, for u_t = v, v_t = acceleration(u, forcing): symplectic, second order.
+
+    `forcing` holds substeps + 1 rows: its values at the ends of the substeps.
+    """
+    dt = interval / substeps
+
+    def substep(state: tuple[Array, Array], f: tuple[Array, Array]) -> tuple[tuple[Array, Array], None]:
+        u, v = state
+        start, end = f
+        half = v + dt / 2 * acceleration(u, start)
+        u = u + dt * half
+        return (u, half + dt / 2 * acceleration(u, end)), None
+
+    return jax.lax.scan(substep, (displacement, velocity), (forcing[:-1], forcing[1:]))[0]
+
+
+def ssp_rk2(rate: Callable[[Array], Array], state: Array, interval: Float[Array, ""], substeps: int) -> Array:
+    """The state after `interval`, by `substeps` equal steps of the strong-stability-preserving RK2 (Heun) scheme."""
+    dt = interval / substeps
+
+    def substep(u: Array, _: None) -> tuple[Array, None]:
+        euler = u + dt * rate(u)
+        return (u + euler + dt * rate(euler)) / 2, None
+
+    return jax.lax.scan(substep, state, None, length=substeps)[0]

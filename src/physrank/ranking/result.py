@@ -260,6 +260,8 @@ def _notes(problem: Problem, library: Library, response: Response, outputs: Arra
         notes.append("only one valid candidate: there is nothing to rank, but its error estimate stands")
     elif np.all(outputs[library.valid] == outputs[library.valid][0]):
         notes.append("all candidates give the same output: every pair is a tie")
+    for name, ok, state in zip(library.names, library.valid, library.states, strict=True):
+        notes += [f"candidate {name!r} has {concern}" for concern in problem.concerns(state)] if ok else []
     if float(response.multiplier) == 0:
         notes.append("the step length is zero: these scores are distances to the anchor, and no physics entered them")
     if problem.cheap_to_solve:
