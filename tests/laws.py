@@ -38,10 +38,10 @@ def adjoint_identity(problem: pr.Problem, state, seed=0):
     assert abs(left - right) <= 1e-13 * scale
 
 
-def taylor_slope(problem: pr.Problem, state, seed=0):
+def taylor_slope(problem: pr.Problem, state, seed=0, scale=1.0):
     """The remainder A(w + εh) − A(w) − ε L h is exactly second order: L is the derivative."""
     state = jnp.asarray(state)
-    h = jnp.asarray(np.random.default_rng(seed).standard_normal(state.shape))
+    h = jnp.asarray(scale * np.random.default_rng(seed).standard_normal(state.shape))
     defect = _linearised_defect(problem, state)
     np.testing.assert_allclose(defect, _defect(problem, state), rtol=1e-12, atol=1e-13 * float(jnp.abs(defect).max()))
     push, sizes = _apply(problem, state, h), np.array([1e-1, 3e-2, 1e-2, 3e-3])
@@ -67,13 +67,13 @@ def solution_is_fixed(problem: pr.Problem, like):
     assert float(jnp.abs(response.correction).max()) <= 1e-9 * float(jnp.abs(truth.state).max())
 
 
-def quadratic_response(problem: pr.Problem, like, seed=0, order=2, correction=None):
+def quadratic_response(problem: pr.Problem, like, seed=0, order=2, correction=None, scale=1.0):
     """‖s − u_h‖ is of the stated order in ‖w − u_h‖; for order 2 its leading coefficient is that of theory."""
     correction = correction or Correction()
     truth = _solve(problem, jnp.zeros_like(like)).state
     direction = jnp.asarray(np.random.default_rng(seed).standard_normal(like.shape))
     direction = direction / jnp.linalg.norm(direction)
-    sizes = np.array([0.08, 0.04, 0.02, 0.01]) if order == 2 else np.array([0.2, 0.14, 0.1, 0.07])
+    sizes = scale * np.array([0.08, 0.04, 0.02, 0.01]) if order == 2 else np.array([0.2, 0.14, 0.1, 0.07])
     responses = [_respond(problem, truth - e * direction, correction) for e in sizes]
     assert all(bool(r.converged) for r in responses)
     errors = [float(jnp.linalg.norm(r.state - truth)) for r in responses]

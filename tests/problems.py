@@ -15,6 +15,7 @@ TIMES = np.linspace(0.0, 0.3, 6)
 class Case:
     problem: pr.Problem
     state: Callable[[int], np.ndarray]  # a generic state, by seed
+    scale: float = 1.0  # size of perturbations that keep the state sensible
 
 
 def _smooth(shape, seed, scale=1.0):
@@ -46,6 +47,40 @@ def reaction_diffusion(dims=2, points=6, cubic=0.7) -> pr.equations.ReactionDiff
         points=points,
         dims=dims,
     )
+
+
+def sine_gordon(points=16, substeps=2) -> pr.equations.SineGordon:
+    return pr.equations.SineGordon(
+        lambda x: 1.5 * np.sin(x),
+        lambda x: 0.5 * np.cos(2 * x),
+        TIMES,
+        1.2,
+        lambda t, x: 0.3 * np.cos(x - t),
+        points=points,
+        substeps=substeps,
+    )
+
+
+def diffusion_reaction(cells=6) -> pr.equations.DiffusionReaction:
+    return pr.equations.DiffusionReaction(
+        np.random.default_rng(1).standard_normal((2, cells, cells)), np.linspace(0, 0.2, 4), diffusion=(0.02, 0.05)
+    )
+
+
+def flow(dims=1, cells=10, **options) -> pr.equations.CompressibleFlow:
+    """A smooth state without symmetries, so that no two wave speeds tie."""
+    x = np.meshgrid(*[(np.arange(cells) + 0.5) / cells] * dims, indexing="ij")
+    angle = 2 * np.pi * sum((k + 1) * c for k, c in enumerate(x))
+    fields = [1 + 0.2 * np.sin(angle + 0.3), *(0.3 * np.cos(angle + k) for k in range(dims)), 1 + 0.1 * np.cos(angle)]
+    state = pr.equations.conservative(np.stack(fields), 5 / 3)
+    defaults = {"boundary": "periodic", "substeps": 2, "shear": 0.01, "bulk": 0.005}
+    return pr.equations.CompressibleFlow(state, [0.0, 0.02, 0.05], **defaults | options)
+
+
+def near(problem: pr.equations.CompressibleFlow):
+    """States close enough to the initial one to stay admissible."""
+    rows = np.broadcast_to(np.asarray(problem.initial), problem.state_shape)
+    return lambda seed: rows + 0.02 * np.random.default_rng(seed).standard_normal(rows.shape)
 
 
 def _second_difference(u):
@@ -92,6 +127,11 @@ CASES = {
     "reaction-diffusion 1-D": Case(reaction_diffusion(1, 9), lambda seed: _smooth((11,), seed)),
     "reaction-diffusion 2-D": Case(reaction_diffusion(2, 6), lambda seed: _smooth((8, 8), seed)),
     "reaction-diffusion 3-D": Case(reaction_diffusion(3, 4), lambda seed: _smooth((6, 6, 6), seed)),
+    "sine-gordon": Case(sine_gordon(), lambda seed: _smooth((6, 2, 16), seed)),
+    "diffusion-reaction": Case(diffusion_reaction(), lambda seed: _smooth((4, 2, 6, 6), seed)),
+    "flow 1-D": Case(flow(1), near(flow(1)), scale=0.02),
+    "flow 1-D, outflow": Case(flow(1, boundary="outflow"), near(flow(1)), scale=0.02),
+    "flow 2-D": Case(flow(2, 5), near(flow(2, 5)), scale=0.002),
     "stationary, dense": Case(pr.Stationary(bratu, data=1.0), lambda seed: _smooth((9,), seed, 0.3)),
     "stationary, GMRES": Case(
         pr.Stationary(bratu, data=1.0, solver=pr.Krylov(), preconditioner=_jacobi),

@@ -22,7 +22,7 @@ def test_adjoint(case):
 @every_case
 def test_tangent_is_derivative(case):
     for seed in range(3):
-        laws.taylor_slope(case.problem, case.state(seed), seed)
+        laws.taylor_slope(case.problem, case.state(seed), seed, case.scale)
 
 
 @pytest.mark.parametrize("case", LINEAR_CASES.values(), ids=LINEAR_CASES.keys())
@@ -38,7 +38,7 @@ def test_solution_is_fixed(case):
 
 @every_case
 def test_response_error_is_quadratic(case):
-    laws.quadratic_response(case.problem, case.state(0))
+    laws.quadratic_response(case.problem, case.state(0), scale=case.scale)
 
 
 @every_case

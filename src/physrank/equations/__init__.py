@@ -3,6 +3,7 @@
 from physrank.equations.burgers import Burgers
 from physrank.equations.compressible_flow import CompressibleFlow, conservative, primitive
 from physrank.equations.diffusion_reaction import DiffusionReaction
+from physrank.equations.exponax_stepper import ExponaxStepper
 from physrank.equations.reaction_diffusion import ReactionDiffusion
 from physrank.equations.sine_gordon import SineGordon
 
@@ -10,6 +11,7 @@ __all__ = [
     "Burgers",
     "CompressibleFlow",
     "DiffusionReaction",
+    "ExponaxStepper",
     "ReactionDiffusion",
     "SineGordon",
     "conservative",

@@ -1,0 +1,72 @@
+"""A door to exponax: any of its steppers as an equation, with grid, metric and lift taken from the stepper."""
+
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array
+
+from physrank._precision import as_double
+from physrank.equations._checks import finite_array
+from physrank.physics import Evolution, Marching
+from physrank.physics.quadrature import Metric, periodic_l2
+
+
+class ExponaxStepper(Evolution):
+    """Whatever an `exponax` stepper steps, on its periodic box.
+
+        u_{n+1} = stepper(u_n)
+
+    | | |
+    |---|---|
+    | state | `(rows, channels, *space)`, first row the initial state; one row per call of the stepper |
+    | defect | the initial state; then w_{n+1} − stepper(w_n) |
+    | response | exact derivative of the stepper, one forward sweep |
+    | raw norm | cell volume · Σ |r|² |
+    | task | terminal state, periodic L², channels summed |
+    | limits | build the stepper inside `physrank.double()`: it computes its coefficients when built |
+
+    For several stepper calls per stored row, pass `exponax.RepeatedStepper(stepper, count)`.
+    """
+
+    stepper: Any
+    initial: Array
+    lengths: tuple[float, ...] = eqx.field(static=True)
+
+    def __init__(self, stepper: Any, initial: Any):
+        missing = [name for name in ("domain_extent", "num_points", "num_spatial_dims") if not hasattr(stepper, name)]
+        if missing:
+            raise ValueError(
+                f"Expected an exponax stepper; {type(stepper).__name__} has no {missing[0]}. For other maps use Marching."
+            )
+        start = finite_array("initial", initial)
+        shape = (int(stepper.num_channels), *[int(stepper.num_points)] * int(stepper.num_spatial_dims))
+        if start.shape != shape:
+            raise ValueError(f"initial has shape {start.shape}; this stepper expects (channels, *space) = {shape}.")
+        self.stepper = as_double(stepper)
+        self.initial = as_double(start)
+        self.lengths = (float(stepper.domain_extent),) * int(stepper.num_spatial_dims)
+
+    @property
+    def marching(self) -> Marching:
+        cell = float(np.prod(self.lengths)) / int(np.prod(self.grid_shape))
+        return Marching(self.stepper, self.initial, weights=cell)
+
+    def metric(self) -> Metric:
+        return periodic_l2(self.lengths)
+
+    @property
+    def state_shape(self) -> tuple[int | None, ...]:
+        return (None, *self.initial.shape)
+
+    @property
+    def grid_shape(self) -> tuple[int, ...]:
+        return self.initial.shape[1:]
+
+    @property
+    def lift_kind(self) -> str:
+        return "fourier"
+
+    @property
+    def cheap_to_solve(self) -> bool:
+        return True
