@@ -128,5 +128,5 @@ def test_panels_of_different_kinds_are_refused():
         stack([burgers(32), burgers(64)])
     with pytest.raises(ValueError, match="differs in kind"):
         stack([pr.Stationary(lambda u: u), pr.Stationary(lambda u: 2 * u)])
-    with pytest.raises(ValueError, match=r"longer|shorter"):
+    with pytest.raises(ValueError, match="The panel has only 0 libraries"):
         list(pr.rank_panel([burgers()], []))

@@ -199,7 +199,7 @@ def test_anchors():
     np.testing.assert_array_equal(anchor_of(np.array([1.0, 2.0, 3.0])), [1, 2, 3])
     heavy_first = pr.metrics.weights([1e6, 1e-6, 1e-6])
     np.testing.assert_array_equal(anchor_of(anchors.medoid(heavy_first)), states["b"])
-    with pytest.raises(ValueError, match="'d' is not among the valid candidates: a, b, c"):
+    with pytest.raises(ValueError, match=r"'d' is neither a rule \(mean, medoid\) nor a valid candidate \(a, b, c\)"):
         anchor_of("d")
     with pytest.raises(ValueError, match=r"shape \(2,\); expected \(3,\)"):
         anchor_of(np.zeros(2))
@@ -293,7 +293,7 @@ ROOT = pr.Stationary(lambda u: u**3 + u - 1.0)
         ),
         ({**GOOD, "c": [0.0, np.inf, np.nan]}, r"contains 2 NaN or infinite values"),
         ({**GOOD, "c": np.ones(3) * 1j}, "Candidate 'c' is complex"),
-        ({**GOOD, "c": np.array(["x", "y", "z"])}, "Candidate 'c' has dtype"),
+        ({**GOOD, "c": np.array(["x", "y", "z"])}, "Candidate 'c' is ndarray with dtype <U1; expected real numbers"),
         (np.float64(3.0), "needs a leading candidate axis"),
     ],
     ids=["none", "empty list", "shape", "nan", "inf", "complex", "strings", "scalar"],
@@ -426,7 +426,7 @@ def test_unconverged_response_is_marked_and_best_needs_permission():
     ranking = pr.rank(hard, candidates)
     assert not ranking.response.converged
     assert "did not converge" in ranking.unresolved
-    for ask in (lambda: ranking.best, lambda: ranking.order, lambda: ranking.winners(1.0)):
+    for ask in (lambda: ranking.best, lambda: ranking.order, lambda: ranking.winners(1.0), lambda: ranking.labels()):
         with pytest.raises(pr.UnresolvedError, match="allow_unresolved=True"):
             ask()
     assert ranking.choose(allow_unresolved=True) in candidates
@@ -444,6 +444,74 @@ def test_non_finite_response_never_looks_like_a_ranking():
     with pytest.raises(pr.UnresolvedError, match="no finite score"):
         _ = ranking.best
     json.dumps(ranking.to_dict(), allow_nan=False)
+
+
+def test_a_correction_that_blows_up_is_unresolved():
+    """Found by a user: a linearisation far from any solution must not look like a ranking."""
+    far = pr.rank(pr.Stationary(lambda u: u**3 - 1.0), {"a": np.full(5, 1e-3), "b": np.full(5, 2e-3)})
+    assert far.response.converged  # the linear system was solved; it just means nothing
+    assert "raised the defect" in far.unresolved
+    assert far.defect_reduction > 1e10
+    assert far.to_dict()["order"] is None
+    x = np.arange(64) * 2 * np.pi / 64
+    wild = pr.equations.Burgers(np.sin(x), 1e-4, np.linspace(0, 2, 6), points=64)
+    assert pr.rank(wild, {"a": np.tile(np.sin(x), (6, 1)), "b": np.zeros((6, 64))}).unresolved
+    # A large correction that the equation confirms is fine: any linear problem from a zero anchor.
+    linear = pr.rank(pr.Stationary(lambda u: 2 * u - 6.0), {"a": np.zeros(3), "b": np.full(3, 1e-3)})
+    assert linear.unresolved is None
+    np.testing.assert_allclose(linear.state, 3.0)
+    assert linear.defect_reduction < 1e-12
+
+
+def test_notes_tell_of_slips():
+    start = np.sin(np.arange(7.0))
+    march = pr.Marching(lambda u: 0.9 * u, start)
+    rows = np.stack([0.9**n * start for n in range(4)])
+    assert not any("first row" in note for note in pr.rank(march, {"a": rows, "b": rows * 1.01}).notes)
+    late = pr.rank(march, {"a": rows[1:], "b": rows[1:] * 1.01})
+    assert any(note.startswith("all candidates: the first row differs") for note in late.notes)
+    field = reaction_diffusion(2, 6)
+    truth = pr.scorers.DirectSolve().solution(field, (8, 8))[0]
+    inner_only = pr.rank(field, {"inner": truth[1:-1, 1:-1], "whole": truth})
+    assert any(note.startswith("inner: boundary values") for note in inner_only.notes)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: pr.rank(GOOD, ROOT), "The order is rank(problem, candidates)"),
+        (lambda: pr.rank(ROOT, GOOD, task="field"), "task must come from physrank.tasks"),
+        (lambda: pr.tasks.field(metric=3.0), "metric must come from physrank.metrics"),
+        (lambda: pr.rank(ROOT, GOOD, anchor=3), 'anchor must be "mean", "medoid"'),
+        (lambda: pr.rank(ROOT, {"mean": np.zeros(3)}, anchor="mean"), "both a rule and a candidate's name"),
+        (lambda: pr.rank(ROOT, GOOD, corrections=1.5), "whole number ≥ 1 or a physrank.Correction"),
+        (lambda: pr.rank(burgers(), np.zeros((6, 32))), "If this is a single prediction, name it"),
+        (lambda: pr.rank(burgers(), {"a": np.zeros((32, 6))}), "has shape (32, 6) ((32, 32) on the problem's grid)"),
+        (lambda: pr.Stationary(lambda u, d: u), "residual will be called as residual(state)"),
+        (lambda: pr.Stationary(lambda u: u, data=1.0), "residual will be called as residual(state, data)"),
+        (lambda: pr.Stationary(lambda u: u, solver="dense"), "solver must be physrank.Dense()"),
+        (lambda: pr.Stationary(lambda u: u, lift="sin", shape=(3,)), "Unknown lift 'sin'"),
+        (lambda: pr.Marching(lambda a, b: a, np.zeros(3)), "step will be called as step(state)"),
+        (lambda: pr.Marching(np.zeros(3), lambda u: u), "step must be a function"),
+        (lambda: pr.Krylov("jacobi"), 'method must be "cg", "gmres" or "bicgstab"'),
+        (lambda: pr.Correction(step=float("nan")), "step must be a finite number"),
+        (lambda: pr.Correction(backtrack=True), "backtrack must list multipliers"),
+    ],
+)
+def test_slips_get_clear_messages(call, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()
+
+
+def test_arrays_given_as_anchor_are_lifted():
+    problem = burgers(points=64)
+    coarse = np.zeros((6, 16))
+    assert pr.rank(problem, {"a": coarse, "b": coarse + 0.1}, anchor=coarse).response.anchor.shape == (6, 64)
+
+
+def test_public_modules_import_by_name():
+    code = "from physrank.scorers import DirectSolve; import physrank.tasks, physrank.metrics, physrank.anchors"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_inadmissible_response_is_unresolved_and_backtracking_resolves_it():

@@ -7,23 +7,19 @@ ranking = pr.rank(problem, {"fno": v1, "cno": v2, "unet": v3})
 print(ranking.best, ranking.error_estimates)
 """
 
-from physrank import equations, geometry
+from physrank import anchors, equations, geometry, lifts, metrics, scorers, tasks
 from physrank._precision import double
 from physrank._version import __version__
-from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary, lifts
-from physrank.physics import quadrature as metrics
+from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary
 from physrank.ranking import (
     Ranking,
     Scores,
     Selection,
     UnresolvedError,
     adjoint_gap,
-    anchors,
     rank,
     rank_panel,
-    scorers,
     select,
-    tasks,
 )
 
 __all__ = [

@@ -38,6 +38,8 @@ def as_double(tree: Any) -> Any:
     """
 
     def convert(leaf: Any) -> Any:
+        if hasattr(leaf, "detach"):  # torch, without importing it
+            leaf = leaf.detach().cpu().numpy()
         if isinstance(leaf, float | complex):
             leaf = np.asarray(leaf)
         if isinstance(leaf, np.ndarray | np.generic | jax.Array):

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from physrank.geometry.space import Array
 
 INK, PROXY, MUTED = "#1b1f24", "#c2185b", "#8a939e"
-SHOWN = 8  # candidates drawn as maps
+SHOWN = 8  # candidates drawn as maps, or named in a legend
+BARS = 20  # candidates drawn as bars
 
 
 def ranking_figure(
@@ -29,24 +30,47 @@ def ranking_figure(
 ) -> Figure:
     """How the library was judged: fields, estimated error fields, and errors (true ones only once revealed)."""
     ordered = [int(i) for i in np.argsort(estimates) if np.isfinite(estimates[i])]
-    figure: Any = Figure(figsize=(12, 5.0), layout="constrained")
+    if not ordered:
+        figure: Any = Figure(figsize=(8, 1.2))
+        figure.text(
+            0.02, 0.5, f"UNRESOLVED: {unresolved or 'no finite score'}", color="#b00020", wrap=True, va="center"
+        )
+        return figure
+    outputs, proxy, anchor, truth, remark = _drawable(outputs, proxy, anchor, truth)
+    figure = Figure(figsize=(12, 5.0 if proxy.ndim else 2.5), layout="constrained")
     if unresolved:
         figure.suptitle(f"UNRESOLVED: {unresolved}", color="#b00020", fontsize=10, wrap=True)
-    if not ordered:
-        return figure
-    if proxy.ndim == 2 and min(proxy.shape) > 3:
+    if proxy.ndim == 2:
         top, bottom = figure.subfigures(2, 1, height_ratios=[1, 1.05])
-        _candidate_maps(top, names, outputs, proxy, estimates, ordered[:SHOWN])
+        _candidate_maps(top, names, outputs, proxy, estimates, ordered[:SHOWN], remark)
         left, right = bottom.subfigures(1, 2, width_ratios=[1.45, 1])
         _method_maps(left, anchor, proxy, truth)
-    else:
+    elif proxy.ndim == 1:
         left, right = figure.subfigures(1, 2, width_ratios=[1.45, 1])
         _curves(left, names, outputs, proxy, anchor, ordered, truth)
-    _errors(right, names, estimates, true_errors, ordered)
+    else:  # one number: the errors say it all
+        right = figure
+    _errors(right, names, estimates, true_errors, ordered[:BARS])
     return figure
 
 
-def _candidate_maps(figure: Any, names, outputs, proxy, estimates, shown) -> None:
+def _drawable(outputs: Array, proxy: Array, anchor: Array, truth: Array | None) -> tuple[Any, ...]:
+    """Outputs as numbers, curves or maps: axes of length one dropped, of more than two the last entries shown."""
+    kept = tuple(k for k, n in enumerate(proxy.shape) if n > 1)
+    shape = tuple(proxy.shape[k] for k in kept)
+    dropped = max(0, len(shape) - 2)
+    remark = f" (of shape {proxy.shape}: last entries along the leading axes)" if dropped else ""
+
+    def view(values: Array) -> Array:
+        squeezed = values.reshape((*values.shape[: values.ndim - proxy.ndim], *shape))
+        for _ in range(dropped):
+            squeezed = np.take(squeezed, -1, axis=values.ndim - proxy.ndim)
+        return squeezed
+
+    return view(outputs), view(proxy), view(anchor), None if truth is None else view(truth), remark
+
+
+def _candidate_maps(figure: Any, names, outputs, proxy, estimates, shown, remark) -> None:
     """v_i − q for each candidate, best to worst, on one scale."""
     axes = np.atleast_1d(figure.subplots(1, len(shown)))
     span = max(np.abs(outputs[shown] - proxy).max(), 1e-300)
@@ -54,7 +78,8 @@ def _candidate_maps(figure: Any, names, outputs, proxy, estimates, shown) -> Non
     for axis, i in zip(axes, shown, strict=True):
         image = _map(axis, outputs[i] - proxy, f"{names[i]}\n√S = {estimates[i]:.3g}", -span, span, "RdBu_r")
     figure.colorbar(image, ax=list(axes), fraction=0.02, pad=0.01, format="%.2g")
-    figure.suptitle("estimated error field of each candidate, v − q, best → worst", fontsize=10, x=0.01, ha="left")
+    title = f"estimated error field of each candidate, v − q, best → worst{remark}"
+    figure.suptitle(title, fontsize=10, x=0.01, ha="left")
 
 
 def _method_maps(figure: Any, anchor, proxy, truth) -> None:
@@ -72,7 +97,10 @@ def _method_maps(figure: Any, anchor, proxy, truth) -> None:
 
 
 def _map(axis: Any, values: Array, title: str, low: float, high: float, colours: str) -> Any:
-    image = axis.imshow(values.T, origin="lower", vmin=low, vmax=high, cmap=colours)
+    square = 0.5 <= values.shape[0] / values.shape[1] <= 2
+    image = axis.imshow(
+        values.T, origin="lower", vmin=low, vmax=high, cmap=colours, aspect="equal" if square else "auto"
+    )
     axis.set_title(title, fontsize=8)
     axis.set_xticks([])
     axis.set_yticks([])
@@ -83,7 +111,7 @@ def _curves(figure: Any, names, outputs, proxy, anchor, ordered, truth) -> None:
     above, below = figure.subplots(2, 1, sharex=True)
     colours = matplotlib.colormaps["viridis"](np.linspace(0.05, 0.9, len(ordered)))
     for colour, i in zip(colours, ordered, strict=True):
-        above.plot(outputs[i].ravel(), color=colour, lw=1, label=names[i])
+        above.plot(outputs[i].ravel(), color=colour, lw=1, label=names[i][:20] if i in ordered[:SHOWN] else None)
         below.plot((outputs[i] - proxy).ravel(), color=colour, lw=1)
     above.plot(anchor.ravel(), color=MUTED, lw=1.3, ls=":", label="anchor w")
     above.plot(proxy.ravel(), color=PROXY, lw=1.8, label="proxy q")
@@ -107,7 +135,7 @@ def _errors(figure: Any, names, estimates, true_errors, ordered) -> None:
         axis.plot(
             np.asarray(true_errors)[ordered], places, "|", ms=13, mew=2.2, color=INK, label="true (revealed afterwards)"
         )
-    axis.set_yticks(places, [names[i] for i in ordered], fontsize=8)
+    axis.set_yticks(places, [names[i][:28] for i in ordered], fontsize=8)
     axis.invert_yaxis()
     axis.tick_params(axis="x", labelsize=8)
     axis.set_title("task error, as ranked without a reference", fontsize=10, loc="left")
@@ -133,13 +161,15 @@ def html_report(result: dict[str, Any], figure: Figure) -> str:
     """One self-contained page from a ranking's dictionary and its figure."""
     escape = html.escape
     unresolved = result["unresolved"]
-    headline = "Unresolved" if unresolved else f"Trust {escape(result['order'][0])}"
+    scored = {name: entry for name, entry in result["candidates"].items() if entry["score"] is not None}
+    order = list(scored) if unresolved else result["order"]  # no order where there is no decision
+    headline = "Unresolved" if unresolved else f"Trust {escape(order[0])}" if len(order) > 1 else escape(order[0])
     rows = []
-    for place, name in enumerate(result["order"], start=1):
-        entry = result["candidates"][name]
+    for place, name in enumerate(order, start=1):
+        entry = scored[name]
         rows.append(
-            f"<tr><td class=n>{place}</td><td>{escape(name)}</td><td class=n>{entry['error_estimate']:.4g}</td>"
-            f"<td class=n>{entry['score']:.4g}</td></tr>"
+            f"<tr><td class=n>{'' if unresolved else place}</td><td>{escape(name)}</td>"
+            f"<td class=n>{entry['error_estimate']:.4g}</td><td class=n>{entry['score']:.4g}</td></tr>"
         )
     for name, entry in result["candidates"].items():
         if entry["excluded"]:
@@ -156,7 +186,8 @@ def html_report(result: dict[str, Any], figure: Figure) -> str:
     picture = base64.b64encode(png(figure)).decode()
     return f"""<!doctype html><html lang=en><meta charset=utf-8><title>physrank: {headline}</title><style>{STYLE}</style>
 <h1>{headline}</h1>{banner}
-<p class=muted>{escape(result["method"])}; task {escape(result["task"])}; anchor {escape(result["anchor"])};
+<p class=muted>{escape(result["method"])}; {escape(result["equation"])}, task {escape(result["task"])}
+({escape(result["metric"])}), anchor {escape(result["anchor"])}, {escape(result["correction"])};
 physrank {escape(result["physrank"])}</p>
 <table><tr><th></th><th>candidate</th><th>estimated error</th><th>score</th></tr>{"".join(rows)}</table>
 <p class=muted>Estimated errors are estimates, not bounds.</p>

@@ -30,7 +30,7 @@ class Burgers(Evolution):
     | raw norm | Δx Σ|r⁰|² + Δx Σ_n Δt_n Σ|rⁿ|², with rⁿ = (w_{n+1} − Φ_n(w_n)) / Δt_n, the PDE defect of row n |
     | task | terminal state, periodic L² |
     | good values | ν from 0.008 to 0.1 on [0, 2π], |u| ≲ 2, 384 points, 4 substeps of about 1e-3 |
-    | limits | needs shocks resolved: about ν ≥ 4 |u| Δx; explicit in u u_x, so |u| Δt/substeps · points ≲ 4 on 2π |
+    | limits | needs fronts resolved: about ν ≥ 0.3 |u| Δx; explicit in u u_x, so |u| Δt/substeps · points ≲ 4 on 2π |
 
     Main arguments: `initial`, values on any equispaced periodic grid (endpoint not repeated) or a function of x;
     `viscosity`; `times`; `forcing`, a function f(t, x), values on `(x)` for a constant force or on `(times, x)`.
@@ -63,6 +63,7 @@ class Burgers(Evolution):
             raise ValueError(f"viscosity must be one number; got shape {viscosity_value.shape}.")
         time_values = increasing_times(times)
         points, substeps = whole_number("points", points, 4), whole_number("substeps", substeps, 1)
+        length = float(positive("length", length))
         x = np.arange(points) * length / points
         start = finite_array("initial", initial(x) if callable(initial) else initial)
         if start.ndim != 1:

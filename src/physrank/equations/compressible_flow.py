@@ -188,7 +188,7 @@ class CompressibleFlow(Evolution):
 
     def concerns(self, state: np.ndarray) -> list[str]:
         found = _unphysical(np.moveaxis(state, 1, 0), float(self.gamma))
-        return [found] if found else []
+        return super().concerns(state) + ([found] if found else [])
 
     def metric(self) -> Metric:
         return cell_area([self.length] * (self.initial.ndim - 1))

@@ -163,6 +163,12 @@ class ReactionDiffusion(Problem):
         a, f = (lift(np.asarray(field), shape, "polynomial") for field in (self.diffusion, self.forcing))
         return ReactionDiffusion(a, f, float(self.linear), float(self.cubic), length=self.length)
 
+    def concerns(self, state: np.ndarray) -> list[str]:
+        largest = float(np.max(np.abs(state[_on_boundary(state.shape)])))
+        if largest <= 1e-3 * float(np.max(np.abs(state))):
+            return []
+        return ["boundary values are not zero; states include their boundary nodes"]
+
     def metric(self) -> Metric:
         return trapezoid([self.spacing * (n - 1) for n in self.diffusion.shape])
 

@@ -60,6 +60,7 @@ class SineGordon(Evolution):
     ):
         points, substeps = whole_number("points", points, 4), whole_number("substeps", substeps, 1)
         time_values, c = increasing_times(times), positive("speed", speed)
+        length = float(positive("length", length))
         x = np.arange(points) * length / points
         fields = []
         for name, given in (("initial", initial), ("velocity", velocity)):

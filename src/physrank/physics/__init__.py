@@ -1,7 +1,8 @@
 """What a constraint is: stationary and marching problems, their defects, tangents, solvers and responses."""
 
 from physrank.physics import lifts, quadrature
-from physrank.physics.marching import Evolution, Marching
+from physrank.physics.evolution import Evolution
+from physrank.physics.marching import Marching
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent
 from physrank.physics.response import Correction, Response, respond
 from physrank.physics.solvers import Dense, Krylov, Solve

@@ -1,6 +1,5 @@
 """Marching problems: any one-step map, explicit or implicit; the tangent is one forward sweep."""
 
-import abc
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +10,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from physrank._precision import as_double
+from physrank.physics._arity import check_call
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent
-from physrank.physics.solvers import LinearMap, LinearSolver, Solve
+from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver
 from physrank.physics.stationary import DerivedTangent
 
 
@@ -120,6 +120,15 @@ class Marching(Problem):
     ):
         if difference is not None and (implicit or not difference > 0):
             raise ValueError(f"difference must be a positive relative step, for explicit maps; got {difference!r}.")
+        extra = (("data",) if data is not None else ()) + (("forcing_row",) if forcing is not None else ())
+        arguments = ("next", "now", *extra) if implicit else ("state", *extra)
+        check_call(
+            "step",
+            step,
+            arguments,
+            "It receives data and a row of forcing exactly when they are given; with implicit=True it is a residual.",
+        )
+        check_solver(solver)
         self.difference = difference
         self.step = as_double(step)
         self.initial = as_double(initial) if isinstance(initial, jax.Array) else as_double(np.asarray(initial, float))
@@ -246,6 +255,9 @@ class Marching(Problem):
 
         return damped_newton(lambda after: self._linearised_row(after, now, forcing), residual, now)
 
+    def concerns(self, state: np.ndarray) -> list[str]:
+        return initial_mismatch(state, np.asarray(self.initial))
+
     @property
     def state_shape(self) -> tuple[int | None, ...] | None:
         return (None, *self.initial.shape)
@@ -263,32 +275,12 @@ class Marching(Problem):
         return finite if self.admissibility is None else finite & jnp.all(self.admissibility(state))
 
 
-class Evolution(Problem):
-    """An equation whose constraint is a march: a subclass states the march, its grid and its norms, and no more."""
-
-    @property
-    @abc.abstractmethod
-    def marching(self) -> Marching:
-        """The one-step map with this input's data."""
-
-    def defect(self, state: Array) -> Array:
-        return self.marching.defect(state)
-
-    def linearise(self, at: Array) -> tuple[Array, Tangent]:
-        return self.marching.linearise(at)
-
-    def correct(self, at: Array) -> tuple[Array, Solve]:
-        return self.marching.correct(at)
-
-    def solve(self, guess: Array) -> NonlinearSolve:
-        return self.marching.solve(guess)
-
-    def residual_energy(self, defect: Array) -> Float[Array, ""]:
-        return self.marching.residual_energy(defect)
-
-    @property
-    def output(self) -> str:
-        return "terminal"
+def initial_mismatch(state: np.ndarray, initial: np.ndarray) -> list[str]:
+    """A first row far from the initial state is in the defect and corrected, but often means a slip."""
+    allowed = 0.05 * max(float(np.linalg.norm(initial)), 1e-12)
+    if np.linalg.norm(state[0] - initial) <= allowed:
+        return []
+    return ["the first row differs from the problem's initial state by more than 5 %"]
 
 
 def _of_shape(result: Array, state: Array) -> Array:

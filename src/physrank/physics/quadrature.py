@@ -34,6 +34,13 @@ class Metric:
     rules: tuple[Rule, ...]
     channel_weights: tuple[float, ...] | None = None
 
+    @property
+    def name(self) -> str:
+        kinds = {"periodic": "periodic L²", "trapezoid": "L² by trapezoid rule", "cells": "L² by cells"}
+        return kinds[self.rules[0].kind] + (
+            "" if self.channel_weights is None else f", channels {self.channel_weights}"
+        )
+
     def space(self, shape: tuple[int, ...]) -> TaskSpace:
         """The task space of outputs of this shape."""
         dims = len(self.rules)
@@ -56,6 +63,8 @@ class Metric:
 class MeanSquare:
     """The mean of the squares of all entries: the metric when none is given."""
 
+    name = "mean square"
+
     def space(self, shape: tuple[int, ...]) -> TaskSpace:
         return TaskSpace.mean_square(shape)
 
@@ -65,6 +74,7 @@ class Weights:
     """Explicit weights, broadcast to the shape of the output."""
 
     values: Array
+    name = "own weights"
 
     def space(self, shape: tuple[int, ...]) -> TaskSpace:
         try:

@@ -1,10 +1,12 @@
 """The shared response: one linearised solve at the anchor, A'(w) δ = −A(w), and its variants."""
 
+import math
 from dataclasses import dataclass
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from physrank.physics.problem import Problem, roundoff_floor
@@ -32,7 +34,13 @@ class Correction:
     def __post_init__(self) -> None:
         if not (isinstance(self.count, int) and self.count >= 1):
             raise ValueError(f"corrections must be a whole number ≥ 1; got {self.count!r}.")
+        if not (isinstance(self.step, int | float) and math.isfinite(self.step)):
+            raise ValueError(f"step must be a finite number; got {self.step!r}.")
         if self.backtrack is not None:
+            if np.ndim(self.backtrack) != 1:
+                raise ValueError(
+                    f"backtrack must list multipliers, such as (0.25, 0.5, 0.75, 1.0); got {self.backtrack!r}."
+                )
             multipliers = tuple(sorted({float(m) for m in self.backtrack}))
             if not multipliers or multipliers[0] < 0:
                 raise ValueError(
@@ -41,6 +49,15 @@ class Correction:
             if self.step != 1.0:
                 raise ValueError("Give either step or backtrack: backtracking chooses the step itself.")
             object.__setattr__(self, "backtrack", multipliers)
+
+    @property
+    def name(self) -> str:
+        """In a few words, for headers."""
+        parts = ["1 correction" if self.count == 1 else f"{self.count} corrections"]
+        parts += ["midpoint"] if self.midpoint else []
+        parts += [f"step {self.step:g}"] if self.step != 1 else []
+        parts += ["backtracking"] if self.backtrack is not None else []
+        return ", ".join(parts)
 
 
 class Response(eqx.Module):
@@ -64,6 +81,15 @@ class Response(eqx.Module):
     def converged(self) -> Bool[Array, ""]:
         """The response can be trusted as a solution of its linear system, and as a physical state."""
         return self.solved & self.admissible & self.accepted
+
+    def __repr__(self) -> str:
+        if not isinstance(self.state, np.ndarray) or self.solved.ndim:  # traced or batched: no numbers to show
+            return super().__repr__()
+        return (
+            f"Response(converged={bool(self.converged)}, algebraic_norm={float(self.algebraic_norm):.3g}, "
+            f"defect_norm={float(self.defect_norm):.3g}, iterations={int(self.iterations)}, "
+            f"multiplier={float(self.multiplier):g}, state of shape {self.state.shape})"
+        )
 
 
 def respond(problem: Problem, anchor: Array, correction: Correction) -> Response:

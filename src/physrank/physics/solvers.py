@@ -47,7 +47,7 @@ class Krylov(eqx.Module):
     rtol: float = 1e-10
     atol: float = 0.0
     max_steps: int = eqx.field(static=True, default=500)
-    restart: int = eqx.field(static=True, default=60)
+    restart: int = eqx.field(static=True, default=20)
 
     def __check_init__(self) -> None:
         if self.method not in ("cg", "gmres", "bicgstab"):
@@ -82,6 +82,11 @@ class Krylov(eqx.Module):
 
 
 LinearSolver = Dense | Krylov
+
+
+def check_solver(solver: Any) -> None:
+    if solver is not None and not isinstance(solver, LinearSolver):
+        raise ValueError(f"solver must be physrank.Dense() or physrank.Krylov(...); got {solver!r}.")
 
 
 def choose(solver: LinearSolver | None, size: int) -> LinearSolver:

@@ -10,9 +10,11 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from physrank._precision import as_double
+from physrank.physics._arity import check_call
+from physrank.physics.lifts import KINDS
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, probe_magnitude, roundoff_floor
-from physrank.physics.solvers import LinearMap, LinearSolver, Solve, choose
+from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver, choose
 
 
 class DerivedTangent(Tangent):
@@ -84,12 +86,20 @@ class Stationary(Problem):
     ):
         if lift is not None and shape is None:
             raise ValueError("lift= needs shape=: the shape of a state, which candidates are lifted to.")
+        arguments = ("state",) if data is None else ("state", "data")
+        hint = "It receives data exactly when data= is given."
+        check_call("residual", residual, arguments, hint)
+        if preconditioner is not None:
+            check_call("preconditioner", preconditioner, arguments, hint)
+        check_solver(solver)
         self.residual = as_double(residual)
         self.data = as_double(data)
         self.solver = solver
         self.preconditioner = preconditioner
         self.residual_weights = None if residual_weights is None else as_double(np.asarray(residual_weights, float))
         self.admissibility = admissible
+        if lift is not None and lift not in KINDS:
+            raise ValueError(f"Unknown lift {lift!r}; expected one of {', '.join(map(repr, KINDS))}.")
         self.lifting = lift
         self.shape = shape
 

@@ -1,6 +1,5 @@
 """Ranking: anchors, tasks, the shared response turned into scores, panels, and every baseline as a scorer."""
 
-from physrank.ranking import anchors, scorers, tasks
 from physrank.ranking.adjoint import adjoint_gap
 from physrank.ranking.panel import Selection, select
 from physrank.ranking.rank import rank, rank_panel
@@ -13,10 +12,7 @@ __all__ = [
     "Selection",
     "UnresolvedError",
     "adjoint_gap",
-    "anchors",
     "rank",
     "rank_panel",
-    "scorers",
     "select",
-    "tasks",
 ]

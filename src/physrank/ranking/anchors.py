@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from physrank.geometry.space import Array
+from physrank.physics import Problem
 from physrank.physics.quadrature import AnyMetric
-from physrank.ranking.candidates import Library
+from physrank.ranking.candidates import Library, to_numpy
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,11 @@ class Anchor:
     def of(self, library: Library) -> Array:
         valid = library.valid
         names = tuple(name for name, ok in zip(library.names, valid, strict=True) if ok)
+        if self.name in names and self.name in RULES:
+            raise ValueError(
+                f"Anchor {self.name!r} is both a rule and a candidate's name; "
+                f"rename the candidate, or pass anchors.candidate({self.name!r}) to mean it."
+            )
         return np.asarray(self.rule(names, library.states[valid]), np.float64)
 
 
@@ -55,15 +61,17 @@ def candidate(name: str) -> Anchor:
 
     def rule(names: tuple[str, ...], states: Array) -> Array:
         if name not in names:
-            raise ValueError(f"Anchor candidate {name!r} is not among the valid candidates: {', '.join(names)}.")
+            raise ValueError(
+                f"Anchor {name!r} is neither a rule (mean, medoid) nor a valid candidate ({', '.join(names)})."
+            )
         return states[names.index(name)]
 
     return Anchor(f"candidate {name}", rule)
 
 
-def given(state: Any) -> Anchor:
+def given(state: Any, lift: Callable[[Array], Array] = lambda array: array) -> Anchor:
     """Any state of your own: a previous solution, a coarse solve, a climatology."""
-    array = np.asarray(state, np.float64)
+    array = lift(to_numpy("The given anchor", state))
 
     def rule(_: tuple[str, ...], states: Array) -> Array:
         if array.shape != states.shape[1:]:
@@ -77,10 +85,18 @@ def given(state: Any) -> Anchor:
     return Anchor("given array", rule)
 
 
-def resolve(anchor: Any) -> Anchor:
-    """`"mean"`, `"medoid"`, a candidate's name, an array, or an `Anchor`."""
+def resolve(anchor: Any, problem: Problem) -> Anchor:
+    """`"mean"`, `"medoid"`, a candidate's name, an array (lifted like a candidate), or an `Anchor`."""
     if isinstance(anchor, Anchor):
         return anchor
     if isinstance(anchor, str):
-        return {"mean": mean, "medoid": medoid}[anchor]() if anchor in ("mean", "medoid") else candidate(anchor)
-    return given(anchor)
+        return RULES[anchor]() if anchor in RULES else candidate(anchor)
+    if anchor is None or callable(anchor) or np.ndim(anchor) == 0:
+        raise ValueError(
+            'anchor must be "mean", "medoid", a candidate\'s name, an array, or one of physrank.anchors such as '
+            f"anchors.medoid(metric); got {anchor!r}."
+        )
+    return given(anchor, problem.lift)
+
+
+RULES = {"mean": mean, "medoid": medoid}

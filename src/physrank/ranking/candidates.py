@@ -50,7 +50,8 @@ class Library:
         expected = _expected_shape(problem, lifted[0])
         for name, array in lifted:
             if not _fits(array.shape, expected):
-                raise ValueError(_shape_message(name, array, problem, expected, lifted[0][0]))
+                given = dict(named)[name].shape
+                raise ValueError(_shape_message(name, given, array.shape, problem, expected, lifted[0][0]))
         return cls(tuple(name for name, _ in lifted), np.stack([array for _, array in lifted]), excluded)
 
 
@@ -65,7 +66,7 @@ def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
             candidates = candidates.transpose("candidate", ...)
             if "candidate" in candidates.coords:
                 names = [str(name) for name in candidates.coords["candidate"].values]
-        array = _to_numpy("candidates", candidates)
+        array = to_numpy("candidates", candidates)
         if array.ndim < 2:
             raise ValueError(
                 f"An array of candidates needs a leading candidate axis before the state; got shape {array.shape}."
@@ -74,21 +75,27 @@ def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
     repeated = [name for k, (name, _) in enumerate(items) if name in [n for n, _ in items[:k]]]
     if repeated:
         raise ValueError(f"Candidate names must differ; {repeated[0]!r} appears twice.")
-    return [(name, _to_numpy(f"Candidate {name!r}", value)) for name, value in items]
+    return [(name, to_numpy(f"Candidate {name!r}", value)) for name, value in items]
 
 
-def _to_numpy(what: str, value: Any) -> Array:
+def to_numpy(what: str, value: Any) -> Array:
     """NumPy, JAX, xarray and PyTorch (on any device, with or without gradients) alike."""
     if hasattr(value, "detach"):  # torch, without importing it
         value = value.detach().cpu()
         value = value.double() if value.is_floating_point() else value
-    array = np.asarray(value)
+    try:
+        array = np.ma.filled(value, np.nan) if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{what} is not an array: {error}") from None
     if array.dtype.kind == "c":
         raise ValueError(
             f"{what} is complex ({array.dtype}); expected real numbers. Pass its real part if that is meant."
         )
     if array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16":
-        raise ValueError(f"{what} has dtype {array.dtype}; expected an array of real numbers.")
+        raise ValueError(
+            f"{what} is {type(value).__name__} with dtype {array.dtype}; expected real numbers. Candidates are a mapping "
+            "name → array, a list of arrays, or one array with a leading candidate axis."
+        )
     return array.astype(np.float64)
 
 
@@ -117,14 +124,24 @@ def _fits(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
     return len(shape) == len(expected) and all(e is None or n == e for n, e in zip(shape, expected, strict=True))
 
 
-def _shape_message(name: str, array: Array, problem: Problem, expected: tuple[int | None, ...], first: str) -> str:
+def _shape_message(
+    name: str,
+    given: tuple[int, ...],
+    lifted: tuple[int, ...],
+    problem: Problem,
+    expected: tuple[int | None, ...],
+    first: str,
+) -> str:
     source = (
         f"the shape of candidate {first!r}" if problem.state_shape is None else "the shape of a state of this problem"
     )
     wanted = str(tuple("rows" if n is None else n for n in expected)).replace("'rows'", "rows")
-    message = f"Candidate {name!r} has shape {array.shape}; expected {wanted}, {source}."
-    if problem.lift_kind is None:
+    after = "" if given == lifted else f" ({lifted} on the problem's grid)"
+    message = f"Candidate {name!r} has shape {given}{after}; expected {wanted}, {source}."
+    if len(given) == len(expected) - 1:
+        message += " If this is a single prediction, name it: {'prediction': array}."
+    elif problem.lift_kind is None:
         message += (
-            ' Candidates of another resolution can be lifted: give the problem lift="fourier", "sine" or "polynomial".'
+            ' Candidates of another resolution can be lifted: give the problem lift="fourier", "sine" or another kind.'
         )
     return message

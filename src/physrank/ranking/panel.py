@@ -64,12 +64,16 @@ class Selection:
             "excluded": self.excluded,
         }
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         lines = [f"select {self.best}: best mean score over {self.inputs} inputs, in {self.stability:.0%} of resamples"]
+        width = max(map(len, self.names))
         for name in self.order:
             i = self.names.index(name)
-            lines.append(f"  {name}  mean score {self.mean_scores[i]:.4g}  wins {self.frequency[i]:.0%}")
-        lines += [f"  {name}  excluded: {why}" for name, why in self.excluded.items()]
+            lines.append(f"  {name:<{width}}  mean score {self.mean_scores[i]:<9.4g}  wins {self.frequency[i]:4.0%}")
+        lines += [f"  {name:<{width}}  excluded: {why}" for name, why in self.excluded.items()]
         if self.radius is not None:
             verdict = "settled" if self.settled else "not settled"
             lines.append(f"  concentration radius {self.radius:.3g} at confidence {self.confidence:g}: {verdict}")
@@ -94,11 +98,16 @@ def select(
     """
     rows, excluded = [], {}
     names: tuple[str, ...] = ()
+    if isinstance(rankings, Ranking | Scores):
+        raise ValueError("select needs the rankings of many inputs; got a single one.")
     for k, item in enumerate(rankings):
+        if not isinstance(item, Ranking | Scores):
+            raise ValueError(f"Input {k} of the panel is {item!r:.60}; expected a Ranking or the Scores of a scorer.")
         scores = item.scoring if isinstance(item, Ranking) else item
         if scores.unresolved and not scores.allow_unresolved:
             raise UnresolvedError(
-                f"Input {k} of the panel is unresolved: {scores.unresolved}. Leave it out, or allow it."
+                f"Input {k} of the panel is unresolved: {scores.unresolved}. "
+                "Leave it out, or rank with allow_unresolved=True."
             )
         names = names or scores.names
         if scores.names != names:
@@ -110,7 +119,7 @@ def select(
                 excluded.setdefault(name, f"no valid prediction on input {k}")
         rows.append(scores.values)
     if not rows:
-        raise ValueError("No rankings: a panel needs at least one input.")
+        raise ValueError("No rankings: a panel needs at least one input (a generator can be read only once).")
     table = np.stack(rows)
     table[:, [name in excluded for name in names]] = np.inf  # never chosen
     if not np.any(np.isfinite(table)):

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, zip_longest
+from numbers import Integral
 from typing import Any
 
 import equinox as eqx
@@ -55,12 +56,13 @@ def rank(
     `Correction` with its variants; `invalid`: "raise" or "exclude" candidates with NaN; `allow_unresolved`: let `best`
     and `order` answer even when the response did not converge.
     """
+    _check_problem(problem)
+    chosen, rule, correction = tasks.resolve(task, problem), anchors.resolve(anchor, problem), _correction(corrections)
     library = Library.of(candidates, problem, invalid)
-    rule, correction = anchors.resolve(anchor), _correction(corrections)
     started = time.perf_counter()
     response = _numpy(_respond(problem, jnp.asarray(rule.of(library)), correction))
     scoring = _scoring(library, correction, allow_unresolved)
-    ranking = assemble(problem, library, task or tasks.default(problem), rule.name, response, scoring)
+    ranking = assemble(problem, library, chosen, rule.name, response, scoring)
     return ranking.timed(time.perf_counter() - started)
 
 
@@ -82,12 +84,15 @@ def rank_panel(
     """
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1; got {chunk}.")
-    rule, correction = anchors.resolve(anchor), _correction(corrections)
-    pairs = zip(problems, libraries, strict=True)
+    if isinstance(problems, Problem):
+        raise ValueError("rank_panel needs one problem per input; got a single problem. For one input, use rank.")
+    correction = _correction(corrections)
+    pairs = enumerate(_paired(problems, libraries))
     width = None
     while block := list(islice(pairs, chunk)):
         width = width or len(block)  # a short panel is its own shape; a short last chunk is padded to the first
-        cases = [(problem, Library.of(candidates, problem, invalid)) for problem, candidates in block]
+        rule, chosen = anchors.resolve(anchor, block[0][1][0]), tasks.resolve(task, block[0][1][0])
+        cases = [(problem, _library(k, problem, candidates, invalid)) for k, (problem, candidates) in block]
         started = time.perf_counter()
         with double():
             padded = cases + [cases[-1]] * (width - len(cases))
@@ -100,8 +105,33 @@ def rank_panel(
             started = time.perf_counter()
             response = jax.tree.map(lambda leaf, k=k: leaf[k], responses)
             scoring = _scoring(library, correction, allow_unresolved)
-            ranking = assemble(problem, library, task or tasks.default(problem), rule.name, response, scoring)
+            ranking = assemble(problem, library, chosen, rule.name, response, scoring)
             yield ranking.timed(seconds + time.perf_counter() - started)
+
+
+def _check_problem(problem: Any) -> None:
+    if not isinstance(problem, Problem):
+        raise ValueError(
+            f"problem must be an equation, a Stationary or a Marching problem; got {problem!r:.60}. "
+            "The order is rank(problem, candidates)."
+        )
+
+
+def _paired(problems: Iterable[Problem], libraries: Iterable[Any]) -> Iterator[tuple[Problem, Any]]:
+    missing = object()
+    for k, (problem, candidates) in enumerate(zip_longest(problems, libraries, fillvalue=missing)):
+        if problem is missing or candidates is missing:
+            which = "problems" if problem is missing else "libraries"
+            raise ValueError(f"The panel has only {k} {which}; expected as many problems as libraries of candidates.")
+        yield problem, candidates  # pyright: ignore[reportReturnType]
+
+
+def _library(k: int, problem: Problem, candidates: Any, invalid: Invalid) -> Library:
+    try:
+        _check_problem(problem)
+        return Library.of(candidates, problem, invalid)
+    except ValueError as error:
+        raise ValueError(f"Input {k} of the panel: {error}") from None
 
 
 def stack(problems: list[Problem]) -> Problem:
@@ -112,22 +142,37 @@ def stack(problems: list[Problem]) -> Problem:
         shapes = [jnp.shape(leaf) for leaf in jax.tree.leaves(arrays[k])]
         expected = [jnp.shape(leaf) for leaf in jax.tree.leaves(arrays[0])]
         if not eqx.tree_equal(rest, fixed[0]) or shapes != expected:
+            detail = (
+                f"arrays {shapes} against {expected}" if shapes != expected else "another function or fixed setting"
+            )
             raise ValueError(
-                f"Problem {k} of the panel ({type(problem).__name__}, arrays {shapes}) differs in kind from problem 0 "
-                f"({type(first).__name__}, arrays {expected}). Give all inputs the same functions and shapes, with what "
-                "changes in data; or rank panels of different kinds separately."
+                f"Problem {k} of this chunk ({type(problem).__name__}) differs in kind from problem 0 "
+                f"({type(first).__name__}): {detail}. Give all inputs the same functions and shapes, with what changes in "
+                "data (a function defined anew for each input is another function), or rank separate panels."
             )
     return eqx.combine(jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays), fixed[0])
 
 
-def _correction(corrections: int | Correction) -> Correction:
-    return corrections if isinstance(corrections, Correction) else Correction(count=corrections)
+def _correction(corrections: Any) -> Correction:
+    if isinstance(corrections, Correction):
+        return corrections
+    if isinstance(corrections, bool) or not isinstance(corrections, Integral):
+        raise ValueError(f"corrections must be a whole number ≥ 1 or a physrank.Correction(...); got {corrections!r}.")
+    return Correction(count=int(corrections))
 
 
 def _scoring(library: Library, correction: Correction, allow_unresolved: bool) -> Scores:
     solves = correction.count * (2 if correction.midpoint else 1)
     values = np.full(len(library.names), np.nan)
-    return Scores(METHOD, library.names, values, "not yet scored", solves, allow_unresolved=allow_unresolved)
+    return Scores(
+        METHOD,
+        library.names,
+        values,
+        "not yet scored",
+        solves,
+        allow_unresolved=allow_unresolved,
+        excluded=library.excluded,
+    )
 
 
 def _numpy(response: Response) -> Response:

@@ -16,6 +16,7 @@ from physrank._version import __version__
 from physrank.geometry import ComparisonSubspace, TaskSpace
 from physrank.geometry.space import Array
 from physrank.physics import Problem, Response
+from physrank.ranking import diagnosis, tasks
 from physrank.ranking.candidates import Library
 from physrank.ranking.scores import Scores
 from physrank.ranking.tasks import Task
@@ -107,9 +108,20 @@ class Ranking:
         """The proxy error ‖P_𝒟(t − q)‖ that each pair's sign survives: |G_ij| / (2‖y_i − y_j‖)."""
         return geometry.safe_error(self.space, self.outputs, self.scores)
 
+    @cached_property
+    def defect_reduction(self) -> float:
+        """‖A(s)‖ / ‖A(w)‖, evaluated when asked for: how much of the nonlinear defect the correction left."""
+        return diagnosis.defect_reduction(self.problem, self.response)
+
+    def residual_floor(self, reference: Array) -> float:
+        """‖A(reference)‖ / ‖A(w)‖: how far a given reference is from solving this very problem."""
+        return self.problem.residual_floor(self.problem.lift(reference), np.asarray(self.response.anchor))
+
     def rescore(self, task: Task) -> "Ranking":
         """The same response judged by another task: no new solve."""
-        return assemble(self.problem, self.library, task, self.anchor, self.response, self.scoring)
+        return assemble(
+            self.problem, self.library, tasks.resolve(task, self.problem), self.anchor, self.response, self.scoring
+        )
 
     def timed(self, seconds: float) -> "Ranking":
         """With the seconds spent since the candidates were on the grid."""
@@ -123,10 +135,13 @@ class Ranking:
         return {
             "physrank": __version__,
             "method": self.scoring.method,
+            "equation": type(self.problem).__name__,
             "task": self.task.name,
+            "metric": self.task.metric.name,
             "anchor": self.anchor,
+            "correction": self.response.rule.name,
             "unresolved": self.unresolved,
-            "order": self.scoring.ordered(allow_unresolved=True) if self.scoring.valid.any() else [],
+            "order": None if self.unresolved else self.order,
             "candidates": {
                 name: {
                     "score": _number(self.scores[i]),
@@ -149,7 +164,7 @@ class Ranking:
 
     def to_json(self, path: str | os.PathLike[str]) -> Path:
         """Write `to_dict()`; an existing file stays intact until the new one is complete."""
-        target = Path(path)
+        target = _ready(path)
         with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
             json.dump(self.to_dict(), file, indent=2, ensure_ascii=False, allow_nan=False)
         os.replace(file.name, target)
@@ -185,7 +200,7 @@ class Ranking:
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """One self-contained HTML file: decision, table, picture, diagnostics."""
-        target = Path(path)
+        target = _ready(path)
         target.write_text(plots.html_report(self.to_dict(), plots.ranking_figure(**self._drawing())), encoding="utf-8")
         return target
 
@@ -199,15 +214,22 @@ class Ranking:
             "unresolved": self.unresolved,
         }
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
-        lines = [f"{self.scoring.method}, task {self.task.name}, anchor {self.anchor}"]
+        lines = [
+            f"{self.scoring.method}: {type(self.problem).__name__}, task {self.task.name} ({self.task.metric.name}), "
+            f"anchor {self.anchor}, {self.response.rule.name}"
+        ]
         if self.unresolved:
             lines.append(f"UNRESOLVED: {self.unresolved}")
         ordered = self.scoring.ordered(allow_unresolved=True) if self.scoring.valid.any() else []
         width = max(map(len, self.names))
         for place, name in enumerate(ordered, start=1):
             i = self.names.index(name)
-            lines.append(f"{place:3d}  {name:<{width}}  estimated error {self.error_estimates[i]:.4g}")
+            mark = "  ?" if self.unresolved else f"{place:3d}"
+            lines.append(f"{mark}  {name:<{width}}  estimated error {self.error_estimates[i]:.4g}")
         lines += [f"  –  {name:<{width}}  excluded: {why}" for name, why in self.library.excluded.items()]
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
@@ -223,7 +245,9 @@ def assemble(
     space = task.space(outputs)
     values = geometry.scores_of(space, outputs, evaluated)
     return Ranking(
-        scoring=replace(scoring, names=library.names, values=values, unresolved=_unresolved(response)),
+        scoring=replace(
+            scoring, names=library.names, values=values, unresolved=diagnosis.unresolved(problem, response)
+        ),
         library=library,
         task=task,
         space=space,
@@ -233,43 +257,14 @@ def assemble(
         response=response,
         anchor=anchor,
         problem=problem,
-        notes=_notes(problem, library, response, outputs),
+        notes=diagnosis.notes(problem, library, response, outputs),
     )
 
 
-def _unresolved(response: Response) -> str | None:
-    if not np.all(np.isfinite(response.state)):
-        return "the response is not finite: the anchor may be outside the equation's domain, or its tangent singular"
-    if not response.solved:
-        return (
-            f"the linear solve did not converge: algebraic defect {float(response.algebraic_norm):.2g} against an anchor "
-            f"defect of {float(response.defect_norm):.2g} after {int(response.iterations)} iterations; "
-            "try a preconditioner, more max_steps, or physrank.Dense()"
-        )
-    if not response.accepted:
-        return "no correction was acceptable: every multiplier was inadmissible or raised the defect"
-    if not response.admissible:
-        return "the corrected state is not admissible; try corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))"
-    return None
-
-
-def _notes(problem: Problem, library: Library, response: Response, outputs: Array) -> tuple[str, ...]:
-    notes = []
-    valid = int(library.valid.sum())
-    if valid == 1:
-        notes.append("only one valid candidate: there is nothing to rank, but its error estimate stands")
-    elif np.all(outputs[library.valid] == outputs[library.valid][0]):
-        notes.append("all candidates give the same output: every pair is a tie")
-    for name, ok, state in zip(library.names, library.valid, library.states, strict=True):
-        notes += [f"candidate {name!r} has {concern}" for concern in problem.concerns(state)] if ok else []
-    if float(response.multiplier) == 0:
-        notes.append("the step length is zero: these scores are distances to the anchor, and no physics entered them")
-    if problem.cheap_to_solve:
-        notes.append(
-            "this equation is solved outright by one explicit sweep on this grid, cheaper than the response and exact "
-            "on it: scorers.DirectSolve() is the better yardstick wherever you may run it"
-        )
-    return tuple(notes)
+def _ready(path: str | os.PathLike[str]) -> Path:
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
 
 
 def _column(mask: np.ndarray, trailing: int) -> np.ndarray:

@@ -7,7 +7,7 @@ Lower is better. A scorer that does not use the anchor, the task or the physics 
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -35,7 +35,9 @@ class SharedResponse:
     corrections: int | Correction = 1
 
     def __call__(self, problem: Problem, candidates: Any, *, task: Task | None = None, anchor: Any = "mean") -> Scores:
-        return rank(problem, candidates, task=task, anchor=anchor, corrections=self.corrections).scoring
+        return rank(
+            problem, candidates, task=task, anchor=anchor, corrections=self.corrections, invalid="exclude"
+        ).scoring
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class CandidateWise:
     """‖DQ(v_i) δ_i‖²: every candidate's own correction, one solve after another."""
 
     def __call__(self, problem: Problem, candidates: Any, *, task: Task | None = None, anchor: Any = "mean") -> Scores:
-        chosen = task or tasks.default(problem)
+        chosen = tasks.resolve(task, problem)
 
         def score(states: Array) -> tuple[Array, str | None, int]:
             values, failed = [], None
@@ -81,7 +83,7 @@ class MedoidCentrality:
     """Squared task distance to the medoid of the candidate outputs, in the task metric. No physics."""
 
     def __call__(self, problem: Problem, candidates: Any, *, task: Task | None = None, anchor: Any = "mean") -> Scores:
-        metric = (task or tasks.default(problem)).metric
+        metric = (tasks.resolve(task, problem)).metric
         return _against(
             "distance to medoid",
             problem,
@@ -105,7 +107,9 @@ class ValidationLoss:
                 f"No validation loss for candidate {missing[0]!r}; losses were given for {list(self.losses)}."
             )
         values = np.array([float(self.losses[name]) for name in library.names])
-        return Scores("validation loss", library.names, np.where(library.valid, values, np.nan))
+        return Scores(
+            "validation loss", library.names, np.where(library.valid, values, np.nan), excluded=library.excluded
+        )
 
 
 @dataclass(frozen=True)
@@ -114,8 +118,10 @@ class ReversedResponse:
 
     def __call__(self, problem: Problem, candidates: Any, *, task: Task | None = None, anchor: Any = "mean") -> Scores:
         backwards = Correction(step=-1.0)
-        scoring = rank(problem, candidates, task=task, anchor=anchor, corrections=backwards).scoring
-        return _renamed(scoring, "reversed response")
+        ranking = rank(problem, candidates, task=task, anchor=anchor, corrections=backwards, invalid="exclude")
+        # Going backwards raises the defect, as it should; only a failed solve makes the control itself invalid.
+        failed = None if bool(ranking.response.converged) else ranking.unresolved
+        return replace(ranking.scoring, method="reversed response", unresolved=failed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +131,7 @@ class WrongInput:
     other: Ranking
 
     def __call__(self, problem: Problem, candidates: Any, *, task: Task | None = None, anchor: Any = "mean") -> Scores:
-        chosen = task or tasks.default(problem)
+        chosen = tasks.resolve(task, problem)
         target = chosen.outputs(np.asarray(self.other.state)[None])[0]
         return _against("wrong-input response", problem, candidates, chosen, lambda _: target, self.other.unresolved)
 
@@ -159,7 +165,7 @@ class DirectSolve:
     on: Problem | None = None
 
     def __call__(self, problem: Problem, candidates: Any, *, task: Task | None = None, anchor: Any = "mean") -> Scores:
-        chosen = task or tasks.default(problem)
+        chosen = tasks.resolve(task, problem)
         coarse = self._coarse(problem)  # set-up, like building the problem itself: not timed
 
         def score(states: Array) -> tuple[Array, str | None, int]:
@@ -241,7 +247,9 @@ def _score(
     started = time.perf_counter()
     values = np.full(len(library.names), np.nan)
     values[library.valid], failed, solves = score(library.states[library.valid])
-    return Scores(method, library.names, values, failed, solves, time.perf_counter() - started)
+    return Scores(
+        method, library.names, values, failed, solves, time.perf_counter() - started, excluded=library.excluded
+    )
 
 
 def _against(
@@ -253,14 +261,10 @@ def _against(
     failed: str | None = None,
 ) -> Scores:
     """Squared task distance to a target made from the outputs."""
-    chosen = task or tasks.default(problem)
+    chosen = tasks.resolve(task, problem)
 
     def score(states: Array) -> tuple[Array, str | None, int]:
         outputs = chosen.outputs(states)
         return geometry.scores_of(chosen.space(outputs), outputs, target(outputs)), failed, 0
 
     return _score(method, problem, candidates, score)
-
-
-def _renamed(scores: Scores, method: str) -> Scores:
-    return Scores(method, scores.names, scores.values, scores.unresolved, scores.solves, scores.seconds)

@@ -23,6 +23,7 @@ class Scores:
     solves: int = 0  # physics solves spent
     seconds: float = 0.0
     allow_unresolved: bool = field(default=False, repr=False)
+    excluded: dict[str, str] = field(default_factory=dict)  # candidate → why it has no score
 
     def __post_init__(self) -> None:
         if self.unresolved is None and not np.any(np.isfinite(self.values)):
@@ -41,7 +42,8 @@ class Scores:
         if self.unresolved and not (allow_unresolved or self.allow_unresolved):
             raise UnresolvedError(
                 f"{self.method}: unresolved, because {self.unresolved}. The scores are kept for inspection; "
-                "to read a choice from them all the same, pass allow_unresolved=True."
+                "to read a choice from them all the same, call choose(allow_unresolved=True) "
+                "or rank(..., allow_unresolved=True)."
             )
         if not self.valid.any():
             raise UnresolvedError(f"{self.method}: there is no finite score to choose by: {self.unresolved}.")
@@ -62,9 +64,19 @@ class Scores:
 
     def labels(self, tolerance: float = 0.0) -> np.ma.MaskedArray:
         """+1 where i is preferred to j, −1 where j is, 0 for a tie; masked where a candidate is excluded."""
+        self.ordered()  # refuses when unresolved
         with np.errstate(invalid="ignore"):
             signs = geometry.pair_labels(np.where(self.valid, self.values, 0.0), tolerance)
         return np.ma.masked_array(signs, mask=~(self.valid[:, None] & self.valid[None, :]))
+
+    def __str__(self) -> str:
+        lines = [self.method] + ([f"UNRESOLVED: {self.unresolved}"] if self.unresolved else [])
+        width = max(map(len, self.names))
+        ordered = self.ordered(allow_unresolved=True) if self.valid.any() else []
+        for place, name in enumerate(ordered, start=1):
+            lines.append(f"{place:3d}  {name:<{width}}  score {self.values[self.names.index(name)]:.4g}")
+        lines += [f"  –  {name:<{width}}  excluded: {why}" for name, why in self.excluded.items()]
+        return "\n".join(lines)
 
     def winners(self, tolerance: float) -> list[str]:
         """Every candidate whose score is within `tolerance` of the best."""

@@ -27,6 +27,15 @@ class Task:
     linear: bool
     selects: bool = False  # the map only picks entries of the state: no need to compile or check it
 
+    def __post_init__(self) -> None:
+        if not callable(self.map):
+            raise ValueError(f"A task needs a function of the state; got {self.map!r}.")
+        if not isinstance(self.metric, AnyMetric):
+            raise ValueError(
+                f"metric must come from physrank.metrics, such as metrics.periodic_l2(length) or metrics.weights(array); "
+                f"got {self.metric!r}."
+            )
+
     @in_double
     def outputs(self, states: Array) -> Array:
         """Q(v_i) for a stack of states."""
@@ -76,22 +85,34 @@ def _last(state: JaxArray) -> JaxArray:
 
 def field(metric: AnyMetric | None = None) -> Task:
     """The whole state."""
-    return Task("field", _identity, metric or MeanSquare(), linear=True, selects=True)
+    return Task("field", _identity, MeanSquare() if metric is None else metric, linear=True, selects=True)
 
 
 def terminal(metric: AnyMetric | None = None) -> Task:
     """The last row of a trajectory."""
-    return Task("terminal", _last, metric or MeanSquare(), linear=True, selects=True)
+    return Task("terminal", _last, MeanSquare() if metric is None else metric, linear=True, selects=True)
 
 
 def linear(function: Callable[[Any], Any], metric: AnyMetric | None = None, name: str = "linear") -> Task:
     """Any linear map of the state, written in JAX: a region, a sensor, an average, a spectral band."""
-    return Task(name, function, metric or MeanSquare(), linear=True)
+    return Task(name, function, MeanSquare() if metric is None else metric, linear=True)
 
 
 def nonlinear(function: Callable[[Any], Any], metric: AnyMetric | None = None, name: str = "nonlinear") -> Task:
     """Any smooth map of the state, written in JAX: an energy density, a flux. `q_lin` and `q_eval` are both kept."""
-    return Task(name, function, metric or MeanSquare(), linear=False)
+    return Task(name, function, MeanSquare() if metric is None else metric, linear=False)
+
+
+def resolve(task: Any, problem: Problem) -> Task:
+    """A `Task`, or None for the problem's own."""
+    if task is None:
+        return default(problem)
+    if not isinstance(task, Task):
+        raise ValueError(
+            "task must come from physrank.tasks, such as tasks.terminal() or tasks.linear(lambda state: state[-1]); "
+            f"got {task!r}."
+        )
+    return task
 
 
 def default(problem: Problem) -> Task:

@@ -1,0 +1,44 @@
+"""Evolution equations: problems whose constraint is a march that they state."""
+
+import abc
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Float
+
+from physrank.physics.marching import Marching, initial_mismatch
+from physrank.physics.problem import NonlinearSolve, Problem, Tangent
+from physrank.physics.solvers import Solve
+
+
+class Evolution(Problem):
+    """An equation whose constraint is a march: a subclass states the march, its grid and its norms, and no more."""
+
+    initial: eqx.AbstractVar[Array]
+
+    @property
+    @abc.abstractmethod
+    def marching(self) -> Marching:
+        """The one-step map with this input's data."""
+
+    def defect(self, state: Array) -> Array:
+        return self.marching.defect(state)
+
+    def linearise(self, at: Array) -> tuple[Array, Tangent]:
+        return self.marching.linearise(at)
+
+    def correct(self, at: Array) -> tuple[Array, Solve]:
+        return self.marching.correct(at)
+
+    def solve(self, guess: Array) -> NonlinearSolve:
+        return self.marching.solve(guess)
+
+    def residual_energy(self, defect: Array) -> Float[Array, ""]:
+        return self.marching.residual_energy(defect)
+
+    def concerns(self, state: np.ndarray) -> list[str]:
+        return initial_mismatch(state, np.asarray(self.initial))
+
+    @property
+    def output(self) -> str:
+        return "terminal"
