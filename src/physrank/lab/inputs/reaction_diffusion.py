@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from physrank.geometry.space import Array
-from physrank.lab.inputs.streams import stream
+from physrank.lab.inputs.streams import stream, union
 
 # Eight diffusion modes cos(pπx) cos(qπy) and nine forcing modes sin(pπx) sin(qπy); training uses the first 5 and 6.
 DIFFUSION_MODES = ((1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 1), (1, 2), (2, 2))
@@ -33,8 +33,8 @@ class ReactionDiffusionInput:
         diffusion, forcing = np.zeros(8), np.zeros(9)
         diffusion[:modes_a] = scale_a * random.standard_normal(modes_a)
         forcing[:modes_f] = scale_f * random.standard_normal(modes_f)
-        linear = _union(random, ((0.30, 0.60), (1.80, 2.20)) if far else ((0.80, 1.40),))
-        cubic = _union(random, ((0.10, 0.25), (1.10, 1.40)) if far else ((0.40, 0.90),))
+        linear = union(random, ((0.30, 0.60), (1.80, 2.20)) if far else ((0.80, 1.40),))
+        cubic = union(random, ((0.10, 0.25), (1.10, 1.40)) if far else ((0.40, 0.90),))
         return cls(diffusion, forcing, linear, cubic, stratum)
 
     def diffusion(self, x: ArrayLike, y: ArrayLike) -> Array:
@@ -46,10 +46,3 @@ class ReactionDiffusionInput:
         x, y = np.asarray(x), np.asarray(y)
         waves = (np.pi**2 * np.hypot(p, q) * np.sin(p * np.pi * x) * np.sin(q * np.pi * y) for p, q in FORCING_MODES)
         return np.asarray(sum(c * wave for c, wave in zip(self.forcing_coefficients, waves, strict=True)))
-
-
-def _union(random: np.random.Generator, intervals: tuple[tuple[float, float], ...]) -> float:
-    """Uniform on a union of intervals, each weighted by its length."""
-    lengths = np.array([high - low for low, high in intervals])
-    low, high = intervals[random.choice(len(intervals), p=lengths / lengths.sum())]
-    return float(random.uniform(low, high))

@@ -3,7 +3,8 @@
 import numpy as np
 
 ROOT_SEED = 20260101
-EQUATIONS = ("burgers", "reaction_diffusion")
+# New equations are appended: an index is part of every seed.
+EQUATIONS = ("burgers", "reaction_diffusion", "sine_gordon", "diffusion_reaction", "flow_1d", "flow_2d")
 POPULATIONS = ("training", "validation", "development", "evaluation", "panel", "deployment", "demo")
 STRATA = ("training", "frequency", "parameter", "combined")
 
@@ -17,3 +18,10 @@ def stream(equation: str, population: str, index: int) -> np.random.Generator:
 def shifted_strata(count: int) -> list[str]:
     """`count` inputs balanced over the three shifts, in a fixed rotation."""
     return [STRATA[1 + k % 3] for k in range(count)]
+
+
+def union(random: np.random.Generator, intervals: tuple[tuple[float, float], ...]) -> float:
+    """Uniform on a union of intervals, each weighted by its length."""
+    lengths = np.array([high - low for low, high in intervals])
+    low, high = intervals[random.choice(len(intervals), p=lengths / lengths.sum())]
+    return float(random.uniform(low, high))
