@@ -79,5 +79,8 @@ def render(text: str) -> str:
 
 
 if __name__ == "__main__":
+    picture = ROOT / "docs/assets/demo.png"
+    picture.parent.mkdir(exist_ok=True)
+    picture.write_bytes((ROOT / "results/demo/demo.png").read_bytes())
     for path in (ROOT / "README.md", ROOT / "docs/results.md"):
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -65,6 +65,8 @@ def violations(path: Path, text: str):
                 yield f"imports {name}, which comes after it"
             elif target not in ORDER and here != "cli":
                 yield f"imports {name} through the package root"
+            if "references" in path.parts and target in ("physics", "equations", "ranking"):
+                yield f"imports {name}: a reference must not share the instrument's discretisations"
         elif first in OPTIONAL and here in [*INSTRUMENT, "__init__"]:
             yield f"imports the optional package {first}"
 
@@ -99,6 +101,7 @@ def test_every_room_has_its_place():
         ("ranking/rank.py", "from physrank.lab import demo", "comes after"),
         ("__init__.py", "from physrank import lab", "laboratory"),
         ("physics/lifts.py", "import torch", "optional"),
+        ("lab/references/burgers.py", "from physrank.physics.elliptic import DirichletDiffusion", "must not share"),
         ("physics/lifts.py", "def f():\n    from physrank.geometry import TaskSpace", "inside a function"),
     ],
 )

@@ -12,7 +12,7 @@ from physrank.lab import demo, demo_library
 from physrank.lab.evaluation import Recovery
 from physrank.lab.inputs import STRATA, ReactionDiffusionInput, stream
 from physrank.lab.inputs.streams import POPULATIONS
-from physrank.lab.references import reaction_diffusion as reference
+from physrank.lab.references import chebyshev as reference
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 import physrank as pr
 from laws import slope
 from physrank.lab.inputs import ReactionDiffusionInput
-from physrank.lab.references import reaction_diffusion as chebyshev
+from physrank.lab.references import chebyshev
 
 NU, C = 0.1, 1.05
 
@@ -176,3 +176,13 @@ def test_burgers_row_defect_is_the_pde_defect():
         errors.append(np.abs(found - exact).max())
     assert abs(slope(steps, errors) - 1) < 0.15
     assert errors[-1] < 0.02
+
+
+def test_burgers_products_are_not_aliased():
+    """On 96 points, 43 + 43 = 86 would fold onto mode 10; modes above the cut-off must not reach resolved ones."""
+    problem = pr.equations.Burgers(np.zeros(96), 1e-9, [0.0, 1e-3], points=96, substeps=1)
+    x = problem.grid
+    rate = np.asarray(problem.defect(jnp.asarray(np.stack([np.cos(43 * x)] * 2))))[1] / 1e-3
+    assert abs(np.fft.rfft(rate)[10]) < 1e-6
+    low = np.asarray(problem.defect(jnp.asarray(np.stack([np.cos(5 * x)] * 2))))[1] / 1e-3
+    assert abs(np.fft.rfft(low)[10] / 48) == pytest.approx(2.5, rel=1e-2)  # cos² 5x has its mode 10, with derivative

@@ -137,6 +137,12 @@ def test_order_of_error_equal_to_order_of_margin_reverses_the_ranking():
         assert safe < space.norm(t - q)  # the margin says that this error is not survived
 
 
+def test_nan_has_no_order():
+    for decide in (geometry.top1, geometry.weak_order):
+        with pytest.raises(ValueError, match="NaN have no order"):
+            decide([np.nan, 1.0, 0.0])
+
+
 def test_regret():
     losses = [3.0, 1.0, 2.0]
     assert geometry.regret(losses, 1) == 0

@@ -51,6 +51,23 @@ def test_fourier_lift_drops_rather_than_aliases():
     np.testing.assert_allclose(lifts.lift(np.cos(12 * x), (16,), "fourier"), 0, atol=1e-12)
 
 
+def test_fourier_lift_of_the_highest_mode():
+    """The zigzag on n points is cos(nx/2): half of it belongs to each of ±n/2."""
+    zigzag = np.array([1.0, -1.0] * 4)
+    x = np.arange(20) * 2 * np.pi / 20
+    np.testing.assert_allclose(lifts.lift(zigzag, (20,), "fourier"), np.cos(4 * x), atol=1e-12)
+    np.testing.assert_allclose(lifts.lift(np.cos(4 * x), (8,), "fourier"), zigzag, atol=1e-12)
+
+
+@given(st.integers(2, 20), st.integers(2, 30))
+def test_cosine_lift_is_exact_on_resolved_cosines(source, target):
+    x, y = (np.arange(source) + 0.5) / source, (np.arange(target) + 0.5) / target
+    for k in range(min(source, target)):
+        np.testing.assert_allclose(
+            lifts.lift(np.cos(k * np.pi * x), (target,), "cosine"), np.cos(k * np.pi * y), atol=1e-11
+        )
+
+
 def test_fourier_nyquist_round_trip():
     values = np.random.default_rng(0).standard_normal(8)
     np.testing.assert_allclose(lifts.lift(lifts.lift(values, (20,), "fourier"), (8,), "fourier"), values, atol=1e-12)

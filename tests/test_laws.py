@@ -80,7 +80,8 @@ class Skewed(Tangent):
         return Solve(solve.value, solve.defect + 1e-6, solve.iterations) if self.fault == "defect" else solve
 
     def solve_adjoint(self, rhs):
-        return self.honest.solve_adjoint(rhs)
+        solve = self.honest.solve_adjoint(rhs)
+        return Solve(solve.value * 1.0001, solve.defect, solve.iterations) if self.fault == "adjoint solve" else solve
 
     def magnitude(self):
         return self.honest.magnitude()
@@ -119,6 +120,7 @@ class Sabotaged(Problem):
         (laws.quadratic_response, "solve"),
         (laws.matches_dense, "solve"),
         (laws.matches_dense, "defect"),
+        (laws.matches_dense, "adjoint solve"),
     ],
 )
 def test_sabotage_breaks_the_law(honest, law, fault):
@@ -170,6 +172,58 @@ def test_midpoint_is_cubic_for_quadratic_equations():
     laws.quadratic_response(quadratic, np.zeros(7), order=3, correction=Correction(midpoint=True))
     with pytest.raises(AssertionError):
         laws.quadratic_response(quadratic, np.zeros(7), order=3, correction=Correction())
+
+
+@pytest.mark.parametrize("name", ["burgers", "reaction-diffusion 2-D", "sine-gordon", "marching, implicit dense"])
+def test_midpoint_is_cubic_for_smooth_equations_too(name):
+    case = CASES[name]
+    laws.quadratic_response(case.problem, case.state(0), order=3, correction=Correction(midpoint=True))
+
+
+def test_midpoint_checks_both_solves():
+    """The first solve decides where the second is linearised: if it failed, the variant failed."""
+    strength = np.linspace(0, 300, 24)
+    residual = lambda u: u - 0.5 + 0.2 * (u - 0.5) ** 2 + strength * (u - 1) * jnp.exp(-(((u - 1) / 1e-4) ** 2))  # noqa: E731
+    problem = pr.Stationary(residual, solver=pr.Krylov("cg", max_steps=4))
+    anchor = jnp.ones(24)
+    assert not bool(laws._respond(problem, anchor, Correction()).solved)
+    assert not bool(laws._respond(problem, anchor, Correction(midpoint=True)).solved)
+
+
+def test_every_correction_must_be_solved():
+    """Two corrections, the first of which fails: hard at the anchor, easy afterwards."""
+    strength = np.linspace(0, 300, 24)
+    residual = lambda u: u - 0.5 + strength * (u - 1) * jnp.exp(-(((u - 1) / 1e-4) ** 2))  # noqa: E731
+    problem = pr.Stationary(residual, solver=pr.Krylov("cg", max_steps=4))
+    assert not bool(laws._respond(problem, jnp.ones(24), Correction(count=2)).solved)
+
+
+def test_a_singular_tangent_does_not_excuse_itself():
+    """Pure Neumann Poisson with an incompatible source: no solution, and no size of δ may hide that."""
+
+    def residual(u):
+        interior = (u[2:] - 2 * u[1:-1] + u[:-2]) * 1600 + 1.0
+        return jnp.concatenate([u[1:2] - u[:1], interior, u[-1:] - u[-2:-1]])
+
+    for n in range(20, 60, 4):
+        x = np.linspace(0, 1, n)
+        problem = pr.Stationary(residual, solver=pr.Dense())
+        response = laws._respond(problem, jnp.asarray(np.sin(x)), Correction())
+        assert not bool(response.solved)
+        scores = pr.scorers.CandidateWise()(problem, {"a": np.sin(x), "b": x**2})
+        assert scores.unresolved
+
+
+def test_sloppy_solves_are_not_solved():
+    """An algebraic defect of 1e-5 of the anchor's is too much."""
+    stiffness = np.linspace(1, 50, 200)  # conjugate gradients approach gradually
+    problem = pr.Stationary(lambda u: stiffness * u - 1.0, solver=pr.Krylov("cg", rtol=1e-5))
+    response = laws._respond(problem, jnp.asarray(np.random.default_rng(0).standard_normal(200)), Correction())
+    relative = float(
+        jnp.linalg.norm(response.algebraic_defect) / jnp.linalg.norm(laws._defect(problem, response.anchor))
+    )
+    assert 1e-8 < relative < 1e-4
+    assert not bool(response.solved)
 
 
 def test_midpoint_on_burgers_beats_one_correction():

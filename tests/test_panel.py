@@ -47,10 +47,26 @@ def test_concentration_radius():
     assert selection.radius == pytest.approx(np.sqrt(np.log(2 * 2 / 0.05) / 800))
     assert selection.settled is True
     assert pr.select(scores(table[:3], ("a", "b")), bound=1.0).settled is False
-    with pytest.raises(ValueError, match=r"no score exceeds; got 0.5, but a score is 0.9"):
+    with pytest.raises(ValueError, match=r"no score exceeds; got 0.5, but scores go from 0.1 to 0.9"):
         pr.select(scores(table, ("a", "b")), bound=0.5)
     with pytest.raises(ValueError, match="confidence"):
         pr.select(scores(table, ("a", "b")), confidence=1.0)
+
+
+def test_concentration_radius_grows_with_the_library():
+    table = np.full((50, 5), 0.5)
+    found = pr.select(scores(table, tuple("abcde")), bound=2.0, confidence=0.9).radius
+    assert found == pytest.approx(2.0 * np.sqrt(np.log(2 * 5 / 0.1) / 100))
+    with pytest.raises(ValueError, match="scores from 0 to bound"):
+        pr.select(scores(table - 1, tuple("abcde")), bound=2.0)
+
+
+def test_unresolved_inputs_stay_visible():
+    failed = pr.Scores("test", ("a", "b"), np.array([1.0, 2.0]), unresolved="the solve failed", allow_unresolved=True)
+    selection = pr.select([failed, *scores([[1, 2]], ("a", "b"))])
+    assert selection.unresolved == {0: "the solve failed"}
+    assert "1 of 2 inputs are UNRESOLVED" in str(selection)
+    assert selection.to_dict()["unresolved_inputs"]
 
 
 def test_concentration_holds_at_the_stated_rate():

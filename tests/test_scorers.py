@@ -6,6 +6,7 @@ import pytest
 
 import physrank as pr
 from physrank import scorers
+from physrank.ranking import scorers as scorers_module
 from problems import bratu, burgers, reaction_diffusion
 
 FIELD = reaction_diffusion(2, 10)
@@ -180,3 +181,42 @@ def test_failed_direct_solve_is_unresolved():
     assert "did not converge" in scores.unresolved
     with pytest.raises(pr.UnresolvedError):
         _ = scores.best
+
+
+def test_coarsening_keeps_the_box():
+    """A 1 × 2 box stays a 1 × 2 box; a grid that cannot is refused."""
+    box = pr.equations.ReactionDiffusion(np.ones((34, 67)), np.ones((34, 67)), 0.5, 0.0)
+    fine, coarse = (scorers.DirectSolve(points=p).solution(box, (34, 67))[0] for p in (None, 10))
+    assert box.coarsen(10).state_shape == (12, 23)
+    assert np.abs(fine - coarse).max() < 0.02 * np.abs(fine).max()
+    with pytest.raises(ValueError, match="expected whole numbers"):
+        pr.equations.ReactionDiffusion(np.ones((9, 12)), np.ones((9, 12)), 0.5, 0.0).coarsen(4)
+
+
+def test_failed_inverse_actions_mark_the_variational_scores(monkeypatch):
+    stub = lambda problem, states, adapted: (jnp.ones(len(states)), jnp.zeros(len(states), bool))  # noqa: E731
+    monkeypatch.setattr(scorers_module, "_dual_energies", stub)
+    assert "did not converge" in scorers.CommonEnergy()(FIELD, LIBRARY["field"]).unresolved
+
+
+def test_boundary_violations_count_in_the_dual_energy():
+    lifted = {"flat": TRUTH["field"], "raised": TRUTH["field"] + 0.1}
+    scores = scorers.CommonEnergy()(FIELD, lifted).values
+    raised = float(FIELD.residual_energy(jnp.asarray(np.pad(np.zeros((10, 10)), 1, constant_values=0.1))))
+    assert scores[1] > raised > 100 * scores[0]
+
+
+def test_wrong_input_passes_failure_on():
+    hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov("cg", max_steps=2))
+    candidates = {"a": np.linspace(0, 1, 9), "b": np.ones(9)}
+    other = pr.rank(hard, candidates)
+    assert other.unresolved
+    assert scorers.WrongInput(other)(pr.Stationary(bratu, data=1.0), candidates).unresolved
+
+
+def test_candidates_with_non_finite_scores_are_named():
+    scores = scorers.RawResidual()(pr.Stationary(lambda u: jnp.log(u)), {"neg": -np.ones(3), "pos": np.ones(3)})
+    assert scores.best == "pos"
+    assert scores.excluded == {"neg": "its score is not finite"}
+    assert "neg" in str(scores)
+    assert scorers.ValidationLoss({"m0": np.nan, "m1": 1.0, "m2": 2.0})(FIELD, LIBRARY["field"]).excluded

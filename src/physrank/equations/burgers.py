@@ -88,7 +88,8 @@ class Burgers(Evolution):
         resolved = wavenumber < 2 / 3 * wavenumber[-1]
 
         def nonlinear(spectrum: Array, force: Array) -> Array:
-            u = jnp.fft.irfft(spectrum, n=self.points)
+            # Factors and product are truncated: no mode of u² below the cut-off is aliased.
+            u = jnp.fft.irfft(jnp.where(resolved, spectrum, 0), n=self.points)
             return jnp.where(resolved, -0.5j * wavenumber, 0) * jnp.fft.rfft(u**2) + force
 
         spectrum = integrating_factor_rk4(

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from physrank._precision import as_double
 from physrank.equations._checks import finite_array, not_negative_number, positive
@@ -92,6 +92,7 @@ class ReactionDiffusion(Problem):
         shape = next((np.shape(field) for field in (diffusion, forcing) if np.ndim(field)), (points + 2,) * dims)
         if min(shape) < 3:
             raise ValueError(f"A reaction–diffusion grid needs at least one interior node per side; got shape {shape}.")
+        length = float(positive("length", length))
         spacing = length / (shape[0] - 1)
         nodes = np.meshgrid(*(spacing * np.arange(n) for n in shape), indexing="ij")
         a = positive("diffusion", diffusion(*nodes) if callable(diffusion) else diffusion)
@@ -135,20 +136,22 @@ class ReactionDiffusion(Problem):
         boundary = jnp.sum(defect**2 * _on_boundary(defect.shape))
         return h ** (self._dims - 1) * boundary + h**self._dims * interior
 
-    def dual_energy(self, state: Array, *, adapted: bool = False) -> Float[Array, ""]:
+    def dual_energy(self, state: Array, *, adapted: bool = False) -> tuple[Float[Array, ""], Bool[Array, ""]]:
         """‖A(v)‖² in the dual energy norm, an upper bound of the squared error of v (zero boundary values).
 
         Common: H = K + λ bounds ‖v − u_h‖²_H. Adapted: M = H + ¾γ v², divided by its coercivity constant μ, bounds the
-        discrete L² error. A violated boundary value adds its raw energy.
+        discrete L² error. A violated boundary value adds its raw energy. Also whether the inverse action converged.
         """
         u, h = _interior(state), self.spacing
         reaction = self.linear + (0.75 * self.cubic * u**2 if adapted else jnp.zeros_like(u))
         operator, defect = self.operator, self.defect(state)
         floor = roundoff_floor(DirichletTangent(state, operator, reaction), state)
         residual = _interior(defect)
-        energy = h**self._dims * jnp.sum(residual * operator.solve(reaction, residual, floor).value)
+        solve = operator.solve(reaction, residual, floor)
+        energy = h**self._dims * jnp.sum(residual * solve.value)
+        converged = jnp.linalg.norm(solve.defect) <= 1e-8 * jnp.linalg.norm(residual) + floor
         boundary = h ** (self._dims - 1) * jnp.sum(defect**2 * _on_boundary(defect.shape))
-        return energy / (self.coercivity(state) if adapted else 1.0) + boundary
+        return energy / (self.coercivity(state) if adapted else 1.0) + boundary, converged
 
     def coercivity(self, state: Array) -> Float[Array, ""]:
         """Analytic lower bound μ of K + λ + ¾γ v²."""
@@ -159,7 +162,12 @@ class ReactionDiffusion(Problem):
 
     def coarsen(self, points: int) -> "ReactionDiffusion":
         """The same problem on `points` interior nodes per side, for a cheap direct solve."""
-        shape = (points + 2,) * self._dims
+        intervals = [(n - 1) * (points + 1) / (self.diffusion.shape[0] - 1) for n in self.diffusion.shape]
+        if any(abs(n - round(n)) > 1e-9 for n in intervals):
+            raise ValueError(
+                f"{points} points on the first side leave another side with {intervals} intervals; expected whole numbers."
+            )
+        shape = tuple(round(n) + 1 for n in intervals)
         a, f = (lift(np.asarray(field), shape, "polynomial") for field in (self.diffusion, self.forcing))
         return ReactionDiffusion(a, f, float(self.linear), float(self.cubic), length=self.length)
 

@@ -31,7 +31,7 @@ def pair_labels(scores: ArrayLike, tolerance: float = 0.0) -> NDArray[np.int8]:
 
 def weak_order(scores: ArrayLike) -> list[list[int]]:
     """Candidates best to worst, grouped: each inner list holds exact ties in index order."""
-    scores = np.asarray(scores, np.float64)
+    scores = _comparable(scores)
     return [[int(i) for i in np.flatnonzero(scores == value)] for value in np.unique(scores)]
 
 
@@ -42,13 +42,20 @@ def best_first(scores: ArrayLike) -> list[int]:
 
 def top1(scores: ArrayLike) -> int:
     """The lowest index among the minimizers."""
-    return int(np.argmin(np.asarray(scores, np.float64)))
+    return int(np.argmin(_comparable(scores)))
 
 
 def tolerant_winners(scores: ArrayLike, tolerance: float) -> list[int]:
     """Every candidate whose score is within `tolerance` of the smallest."""
     scores = np.asarray(scores, np.float64)
     return [int(i) for i in np.flatnonzero(scores <= scores.min() + tolerance)]
+
+
+def _comparable(scores: ArrayLike) -> Array:
+    scores = np.asarray(scores, np.float64)
+    if np.any(np.isnan(scores)):
+        raise ValueError("Scores with NaN have no order; leave excluded candidates out first.")
+    return scores
 
 
 def margin_radius(space: TaskSpace, outputs: Array, epsilon: float) -> Array:
@@ -60,7 +67,7 @@ def safe_error(space: TaskSpace, outputs: Array, scores: ArrayLike) -> Array:
     """The largest ε for which each pair's sign cannot flip: |G_ij| / (2‖y_i − y_j‖); ∞ for identical outputs."""
     distances = space.distances(outputs)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(distances > 0, np.abs(gap_matrix(scores)) / (2.0 * distances), np.inf)
+        return np.where(distances == 0, np.inf, np.abs(gap_matrix(scores)) / (2.0 * distances))  # NaN stays NaN
 
 
 def regret(losses: ArrayLike, chosen: int) -> float:

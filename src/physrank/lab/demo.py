@@ -77,6 +77,7 @@ class DemoData:
 def methods(data: DemoData) -> dict[str, Callable[..., Scores]]:
     return {
         "shared response": scorers.SharedResponse(),
+        "shared, 2 corrections": scorers.SharedResponse(corrections=2),
         "raw residual": scorers.RawResidual(),
         "distance to mean": scorers.MeanCentrality(),
         "distance to medoid": scorers.MedoidCentrality(),
@@ -150,7 +151,10 @@ def run(progress: Progress) -> Demo:
         scored[name] = []
         for k in range(count):
             progress(name, k, count)
-            scored[name].append(scorer(problems[k], data.candidates(k)))
+            scores = scorer(problems[k], data.candidates(k))
+            if scores.unresolved:
+                raise ranking.UnresolvedError(f"{name} failed on input {k}: {scores.unresolved}")
+            scored[name].append(scores)
         progress(name, count, count)
     rankings = list(ranking.rank_panel(problems, (data.candidates(k) for k in range(count))))
 

@@ -21,7 +21,7 @@ from physrank._version import __version__
 from physrank.geometry.space import Array
 from physrank.lab.inputs import ReactionDiffusionInput
 from physrank.lab.inputs.streams import ROOT_SEED, shifted_strata
-from physrank.lab.references import reaction_diffusion as reference
+from physrank.lab.references import chebyshev as reference
 
 SETTINGS = {
     "nodes": 34,

@@ -35,10 +35,11 @@ def _commit() -> str | None:
             ["git", "rev-parse", "--short=12", "HEAD"], cwd=folder, capture_output=True, text=True, check=True
         )
         changed = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=no", "--", "."],
-            cwd=folder.parent,
+            ["git", "status", "--porcelain", "--", ":/", ":(top,exclude)results"],
+            cwd=folder,
             capture_output=True,
             text=True,
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return None

@@ -73,7 +73,7 @@ class DirichletDiffusion(eqx.Module):
         # Solved for a right-hand side of size one, which keeps the single-precision preconditioner in range.
         size = jnp.max(jnp.abs(rhs))
         size = jnp.where(size > 0, size, 1.0)
-        krylov = Krylov(rtol=1e-10, max_steps=200, method="cg")
+        krylov = Krylov(rtol=1e-10, max_steps=1000, method="cg")
         unit = krylov.solve(operator, rhs / size, floor / size, self._preconditioner(reaction))
         return Solve(size * unit.value, size * unit.defect, unit.iterations)
 
@@ -81,8 +81,8 @@ class DirichletDiffusion(eqx.Module):
         """√a-scaled sine inverse.
 
         With v = √a u, −∇·(a∇u) = √a (−Δ + Δ√a/√a) v: scaling by √a on both sides leaves a constant-coefficient
-        Laplacian plus a bounded potential, of which the mean is kept. The iteration count then hardly depends on h
-        or on the contrast of a.
+        Laplacian plus a bounded potential, of which the mean is kept. For smooth a the iteration count then hardly
+        depends on h or on the contrast; for rough a the potential is large and the count grows.
         """
         root = jnp.sqrt(self.coefficient)
         centre = _interior(root)

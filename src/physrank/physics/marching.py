@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from physrank._precision import as_double
+from physrank._precision import as_double, double
 from physrank.physics._arity import check_call
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent
@@ -83,7 +83,8 @@ class Marching(Problem):
     `preconditioner(next, now, …)`, which returns an approximate inverse r ↦ δ of it.
 
     Other arguments: `weights` of one time row in the raw residual norm (default: mean over the row, summed over rows);
-    `admissible(trajectory)`; `lift`, the kind of spatial interpolation for candidates of another resolution;
+    `admissible(trajectory)`; `lift`, the kind of spatial interpolation for candidates of another resolution, and
+    `lift_axes`, how many trailing axes are space (default: all of a row);
     `difference`, a relative step: the response then uses finite differences of the map instead of its derivative.
 
     ```python
@@ -102,6 +103,7 @@ class Marching(Problem):
     implicit: bool = eqx.field(static=True)
     difference: float | None = eqx.field(static=True)
     lifting: str | None = eqx.field(static=True)
+    lift_axes: int | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -116,6 +118,7 @@ class Marching(Problem):
         weights: Any = None,
         admissible: Callable[[Array], Array] | None = None,
         lift: str | None = None,
+        lift_axes: int | None = None,
         difference: float | None = None,
     ):
         if difference is not None and (implicit or not difference > 0):
@@ -131,7 +134,7 @@ class Marching(Problem):
         check_solver(solver)
         self.difference = difference
         self.step = as_double(step)
-        self.initial = as_double(initial) if isinstance(initial, jax.Array) else as_double(np.asarray(initial, float))
+        self.initial = _real_state(initial)
         self.data = as_double(data)
         self.forcing = as_double(forcing)
         self.implicit = implicit
@@ -140,6 +143,7 @@ class Marching(Problem):
         self.weights = None if weights is None else as_double(np.asarray(weights, float))
         self.admissibility = admissible
         self.lifting = lift
+        self.lift_axes = lift_axes
 
     def _arguments(self, forcing: Any) -> tuple[Any, ...]:
         data = () if self.data is None else (self.data,)
@@ -267,6 +271,11 @@ class Marching(Problem):
         return self.lifting
 
     @property
+    def grid_shape(self) -> tuple[int, ...]:
+        shape = super().grid_shape
+        return shape if self.lift_axes is None else shape[len(shape) - self.lift_axes :]
+
+    @property
     def cheap_to_solve(self) -> bool:
         return not self.implicit
 
@@ -281,6 +290,15 @@ def initial_mismatch(state: np.ndarray, initial: np.ndarray) -> list[str]:
     if np.linalg.norm(state[0] - initial) <= allowed:
         return []
     return ["the first row differs from the problem's initial state by more than 5 %"]
+
+
+def _real_state(initial: Any) -> Array:
+    if not isinstance(initial, jax.Array):
+        initial = np.asarray(initial)
+    if initial.dtype.kind == "c":
+        raise ValueError("initial is complex; expected a real state. Stack real and imaginary parts as channels.")
+    with double():
+        return jnp.asarray(initial, float)
 
 
 def _of_shape(result: Array, state: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from physrank.physics.problem import Problem, roundoff_floor
+from physrank.physics.solvers import Solve
 
 ALGEBRAIC_TOLERANCE = 1e-8  # ‖ℓ‖ / ‖A(w)‖ above which a response does not count as solved
 
@@ -20,7 +21,7 @@ class Correction:
 
     - `count`: how many corrections, each linearised at the previous result.
     - `midpoint`: linearise a second time at w + δ/2 and solve again with the same defect: cubic instead of quadratic
-      error for quadratic equations, at twice the cost.
+      error for smooth equations, at twice the cost.
     - `step`: take s = w + step · δ (a partial correction, or an extrapolation above one).
     - `backtrack`: multipliers to choose from; the largest one whose state is admissible and whose defect is not larger
       than before wins. Needs no reference.
@@ -115,14 +116,12 @@ def respond(problem: Problem, anchor: Array, correction: Correction) -> Response
 
 def _correct(problem: Problem, base: Array, correction: Correction) -> Response:
     defect, solve = problem.correct(base)
-    iterations = solve.iterations
-    centre = base
+    iterations, solved = solve.iterations, _good(problem, base, solve, defect)
     if correction.midpoint:
         centre = base + solve.value / 2
         solve = problem.linearise(centre)[1].solve(-defect)
-        iterations = iterations + solve.iterations
+        iterations, solved = iterations + solve.iterations, solved & _good(problem, centre, solve, defect)
     delta, algebraic = solve.value, solve.defect
-    tolerance = ALGEBRAIC_TOLERANCE * _norm(defect) + roundoff_floor(problem.linearise(centre)[1], base, delta)
     energy = problem.residual_energy(defect)
     multiplier, accepted = _step(problem, base, delta, energy, correction)
     state = base + multiplier * delta
@@ -137,10 +136,16 @@ def _correct(problem: Problem, base: Array, correction: Correction) -> Response:
         iterations=jnp.asarray(iterations),
         multiplier=multiplier,
         accepted=accepted,
-        solved=jnp.all(jnp.isfinite(delta)) & (_norm(algebraic) <= tolerance),
+        solved=solved,
         admissible=problem.admissible(state),
         rule=correction,
     )
+
+
+def _good(problem: Problem, at: Array, solve: Solve, defect: Array) -> Bool[Array, ""]:
+    """Whether a solve is as good as its defect asks. The floor knows the state, not δ: garbage must not excuse itself."""
+    tolerance = ALGEBRAIC_TOLERANCE * _norm(defect) + roundoff_floor(problem.linearise(at)[1], at)
+    return jnp.all(jnp.isfinite(solve.value)) & (_norm(solve.defect) <= tolerance)
 
 
 def _step(

@@ -56,10 +56,11 @@ class Krylov(eqx.Module):
     def solve(self, operator: LinearMap, rhs: Array, floor: Float[Array, ""], precondition: LinearMap | None) -> Solve:
         structure = jax.ShapeDtypeStruct(rhs.shape, rhs.dtype)
         tags: Any = lx.positive_semidefinite_tag if self.method == "cg" else ()
+        unit = 1.0 if self.method == "gmres" else UNIT  # GMRES takes a small basis vector for a breakdown
         options: dict[str, Any] = {}
         if precondition is not None:
             inverse = precondition
-            options["preconditioner"] = lx.FunctionLinearOperator(lambda r: UNIT * inverse(r), structure, tags)
+            options["preconditioner"] = lx.FunctionLinearOperator(lambda r: unit * inverse(r), structure, tags)
         # lineax scales entry by entry; one number in the Euclidean norm is the classical criterion. A right-hand
         # side at round-off level (anchor = solution) must not be chased below what float64 can represent.
         target = jnp.maximum(self.rtol * jnp.linalg.norm(rhs.ravel()) + self.atol, floor)
@@ -75,9 +76,9 @@ class Krylov(eqx.Module):
             solver = lx.GMRES(**common, restart=min(self.restart, rhs.size))
         else:
             solver = lx.BiCGStab(**common)
-        linear = lx.FunctionLinearOperator(lambda x: operator(x) / UNIT, structure, tags)
+        linear = lx.FunctionLinearOperator(lambda x: operator(x) / unit, structure, tags)
         solution = lx.linear_solve(linear, rhs, solver, options=options, throw=False)
-        value = solution.value / UNIT
+        value = solution.value / unit
         return Solve(value, operator(value) - rhs, jnp.asarray(solution.stats["num_steps"]))
 
 

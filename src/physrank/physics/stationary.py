@@ -56,7 +56,8 @@ class Stationary(Problem):
     Other arguments: `solver` (`physrank.Dense()`, `physrank.Krylov(...)`; by default dense up to 1,500 unknowns, GMRES
     above); `preconditioner(state[, data])`, which returns an approximate inverse r ↦ δ of the tangent there;
     `residual_weights` for the raw residual norm (default: mean square); `admissible(state)`; `lift`, the kind of
-    interpolation for candidates of another resolution together with `shape`, the shape of a state.
+    interpolation for candidates of another resolution together with `shape`, the shape of a state, and `lift_axes`, how
+    many of its trailing axes are space (default: all).
 
     ```python
     problem = pr.Stationary(lambda u, f: u + u**3 - f, data=f)
@@ -70,6 +71,7 @@ class Stationary(Problem):
     residual_weights: Array | None
     admissibility: Callable[[Array], Array] | None
     lifting: str | None = eqx.field(static=True)
+    lift_axes: int | None = eqx.field(static=True)
     shape: tuple[int, ...] | None = eqx.field(static=True)
 
     def __init__(
@@ -82,6 +84,7 @@ class Stationary(Problem):
         residual_weights: Any = None,
         admissible: Callable[[Array], Array] | None = None,
         lift: str | None = None,
+        lift_axes: int | None = None,
         shape: tuple[int, ...] | None = None,
     ):
         if lift is not None and shape is None:
@@ -101,6 +104,7 @@ class Stationary(Problem):
         if lift is not None and lift not in KINDS:
             raise ValueError(f"Unknown lift {lift!r}; expected one of {', '.join(map(repr, KINDS))}.")
         self.lifting = lift
+        self.lift_axes = lift_axes
         self.shape = shape
 
     def _with_data(self, function: Callable[..., Any], state: Array) -> Any:
@@ -139,3 +143,8 @@ class Stationary(Problem):
     @property
     def lift_kind(self) -> str | None:
         return self.lifting
+
+    @property
+    def grid_shape(self) -> tuple[int, ...]:
+        shape = super().grid_shape
+        return shape if self.lift_axes is None else shape[len(shape) - self.lift_axes :]

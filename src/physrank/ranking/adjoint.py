@@ -8,6 +8,7 @@ import numpy as np
 from physrank._precision import in_double
 from physrank.physics import Problem
 from physrank.ranking.result import Ranking
+from physrank.ranking.scores import UnresolvedError
 
 
 @in_double
@@ -17,6 +18,9 @@ def adjoint_gap(ranking: Ranking, first: str, second: str) -> float:
     For a linear task and one full correction it equals `ranking.gaps[i, j]` to round-off; it costs one adjoint solve
     per pair where the shared response costs one solve for all.
     """
+    for name in (first, second):
+        if name not in ranking.names or not ranking.scoring.valid[ranking.names.index(name)]:
+            raise ValueError(f"{name!r} is not among the valid candidates of this ranking: {', '.join(ranking.names)}.")
     i, j = (ranking.names.index(name) for name in (first, second))
     if not ranking.task.linear or float(ranking.response.multiplier) != 1.0 or ranking.response.rule.midpoint:
         raise ValueError("The adjoint identity needs a linear task and a full correction (step 1, no midpoint).")
@@ -26,12 +30,19 @@ def adjoint_gap(ranking: Ranking, first: str, second: str) -> float:
     contrast = ranking.space.norm_squared(at_base - y[j]) - ranking.space.norm_squared(at_base - y[i])
     direction = jnp.asarray(2 * ranking.space.weights * (y[i] - y[j]))
     defect = jnp.asarray(ranking.response.algebraic_defect)
-    return float(contrast + _correction(ranking.problem, ranking.task.map, base, direction, defect))
+    change, remaining = _correction(ranking.problem, ranking.task.map, base, direction, defect)
+    if not float(remaining) <= 1e-6:
+        raise UnresolvedError(f"The adjoint solve did not converge: relative defect {float(remaining):.2g}.")
+    return float(contrast + change)
 
 
 @eqx.filter_jit
 def _correction(problem: Problem, task, base, direction, algebraic):
     residual, tangent = problem.linearise(base)
     _, pull = jax.vjp(task, base)
-    dual = tangent.solve_adjoint(pull(direction)[0]).value
-    return jnp.vdot(dual, algebraic - residual)
+    rhs = pull(direction)[0]
+    solve = tangent.solve_adjoint(rhs)
+    remaining = jnp.linalg.norm(solve.defect.ravel()) / jnp.maximum(
+        jnp.linalg.norm(rhs.ravel()), jnp.finfo(rhs.dtype).tiny
+    )
+    return jnp.vdot(solve.value, algebraic - residual), remaining

@@ -53,7 +53,8 @@ def medoid_index(arrays: Array, metric: AnyMetric | None = None) -> int:
     else:
         flat = arrays.reshape(len(arrays), -1)
         distances = np.stack([np.linalg.norm(flat - row, axis=1) for row in flat])
-    return int(np.argmin(distances.sum(axis=1)))
+    sums = distances.sum(axis=1)
+    return int(np.argmax(sums <= sums.min() * (1 + 1e-12)))  # ties up to rounding: the earlier one
 
 
 def candidate(name: str) -> Anchor:

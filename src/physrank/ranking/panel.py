@@ -23,6 +23,7 @@ class Selection:
     radius: float | None  # concentration radius of every mean score, when a bound on scores was stated
     confidence: float
     excluded: dict[str, str]
+    unresolved: dict[int, str]  # inputs that were let in although their scores are not to be trusted
 
     @property
     def best(self) -> str:
@@ -62,6 +63,7 @@ class Selection:
                 for name, score, share in zip(self.names, self.mean_scores, self.frequency, strict=True)
             },
             "excluded": self.excluded,
+            "unresolved_inputs": {str(k): why for k, why in self.unresolved.items()},
         }
 
     def __repr__(self) -> str:
@@ -74,6 +76,8 @@ class Selection:
             i = self.names.index(name)
             lines.append(f"  {name:<{width}}  mean score {self.mean_scores[i]:<9.4g}  wins {self.frequency[i]:4.0%}")
         lines += [f"  {name:<{width}}  excluded: {why}" for name, why in self.excluded.items()]
+        if self.unresolved:
+            lines.append(f"  {len(self.unresolved)} of {self.inputs} inputs are UNRESOLVED and count all the same")
         if self.radius is not None:
             verdict = "settled" if self.settled else "not settled"
             lines.append(f"  concentration radius {self.radius:.3g} at confidence {self.confidence:g}: {verdict}")
@@ -96,7 +100,9 @@ def select(
     Other arguments: `bound`, a number that no score can exceed, stated by you, for the concentration radius
     bound · √(log(2N/δ) / 2m) of independent inputs; `confidence` 1 − δ; `resamples` and `seed` of the bootstrap.
     """
-    rows, excluded = [], {}
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1; got {resamples}.")
+    rows, excluded, unresolved = [], {}, {}
     names: tuple[str, ...] = ()
     if isinstance(rankings, Ranking | Scores):
         raise ValueError("select needs the rankings of many inputs; got a single one.")
@@ -109,6 +115,8 @@ def select(
                 f"Input {k} of the panel is unresolved: {scores.unresolved}. "
                 "Leave it out, or rank with allow_unresolved=True."
             )
+        if scores.unresolved:
+            unresolved[k] = scores.unresolved
         names = names or scores.names
         if scores.names != names:
             raise ValueError(
@@ -133,6 +141,7 @@ def select(
         radius=_radius(table, bound, confidence),
         confidence=confidence,
         excluded=excluded,
+        unresolved=unresolved,
     )
 
 
@@ -151,10 +160,11 @@ def _radius(table: Array, bound: float | None, confidence: float) -> float | Non
         raise ValueError(f"confidence must lie strictly between 0 and 1; got {confidence}.")
     if bound is None:
         return None
-    largest = float(np.max(table[np.isfinite(table)]))
-    if not (np.isfinite(bound) and bound >= largest):
+    finite = table[np.isfinite(table)]
+    if not (np.isfinite(bound) and finite.min() >= 0 and finite.max() <= bound):
         raise ValueError(
-            f"bound must be a finite number that no score exceeds; got {bound}, but a score is {largest:g}."
+            f"bound must be a finite number that no score exceeds; got {bound}, but scores go from {finite.min():g} "
+            f"to {finite.max():g}. The radius holds for scores from 0 to bound."
         )
     inputs, candidates = table.shape
     return float(bound * np.sqrt(np.log(2 * candidates / (1 - confidence)) / (2 * inputs)))

@@ -16,7 +16,7 @@ from physrank.physics import Correction, Problem, Response, respond
 from physrank.ranking import anchors, tasks
 from physrank.ranking.candidates import Invalid, Library
 from physrank.ranking.result import Ranking, assemble
-from physrank.ranking.scores import Scores
+from physrank.ranking.scores import PENDING, Scores
 from physrank.ranking.tasks import Task
 
 METHOD = "shared response"
@@ -168,7 +168,7 @@ def _scoring(library: Library, correction: Correction, allow_unresolved: bool) -
         METHOD,
         library.names,
         values,
-        "not yet scored",
+        PENDING,
         solves,
         allow_unresolved=allow_unresolved,
         excluded=library.excluded,

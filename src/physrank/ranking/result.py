@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -146,7 +145,7 @@ class Ranking:
                 name: {
                     "score": _number(self.scores[i]),
                     "error_estimate": _number(self.error_estimates[i]),
-                    "excluded": self.library.excluded.get(name),
+                    "excluded": self.scoring.excluded.get(name),
                 }
                 for i, name in enumerate(self.names)
             },
@@ -165,9 +164,10 @@ class Ranking:
     def to_json(self, path: str | os.PathLike[str]) -> Path:
         """Write `to_dict()`; an existing file stays intact until the new one is complete."""
         target = _ready(path)
-        with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
-            json.dump(self.to_dict(), file, indent=2, ensure_ascii=False, allow_nan=False)
-        os.replace(file.name, target)
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        draft = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, target)
         return target
 
     def to_xarray(self) -> xr.Dataset:
@@ -179,7 +179,7 @@ class Ranking:
             {
                 "score": ("candidate", self.scores),
                 "error_estimate": ("candidate", self.error_estimates),
-                "excluded": ("candidate", ~self.library.valid),
+                "excluded": ("candidate", ~self.scoring.valid),
                 "gap": (("candidate", "other"), self.gaps),
                 "output": (("candidate", *axes), self.outputs),
                 "proxy": (axes, self.proxy),
@@ -230,7 +230,7 @@ class Ranking:
             i = self.names.index(name)
             mark = "  ?" if self.unresolved else f"{place:3d}"
             lines.append(f"{mark}  {name:<{width}}  estimated error {self.error_estimates[i]:.4g}")
-        lines += [f"  –  {name:<{width}}  excluded: {why}" for name, why in self.library.excluded.items()]
+        lines += [f"  –  {name:<{width}}  excluded: {why}" for name, why in self.scoring.excluded.items()]
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 

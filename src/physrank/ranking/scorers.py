@@ -219,7 +219,7 @@ def _raw_energies(problem: Problem, states: jax.Array) -> jax.Array:
 
 
 @eqx.filter_jit
-def _dual_energies(problem: ReactionDiffusion, states: jax.Array, adapted: bool) -> jax.Array:
+def _dual_energies(problem: ReactionDiffusion, states: jax.Array, adapted: bool) -> tuple[jax.Array, jax.Array]:
     return jax.lax.map(lambda state: problem.dual_energy(state, adapted=adapted), states)
 
 
@@ -230,12 +230,12 @@ def _raw(problem: Problem, states: Array) -> tuple[Array, str | None, int]:
 def _dual(method: str, problem: Problem, candidates: Any, *, adapted: bool) -> Scores:
     if not isinstance(problem, ReactionDiffusion):
         raise ValueError(f"{method} is defined for ReactionDiffusion; got {type(problem).__name__}.")
-    return _score(
-        method,
-        problem,
-        candidates,
-        lambda states: (np.asarray(_dual_energies(problem, jnp.asarray(states), adapted)), None, len(states)),
-    )
+
+    def score(states: Array) -> tuple[Array, str | None, int]:
+        energies, converged = map(np.asarray, _dual_energies(problem, jnp.asarray(states), adapted))
+        return energies, None if converged.all() else "an inverse action did not converge", len(states)
+
+    return _score(method, problem, candidates, score)
 
 
 @in_double

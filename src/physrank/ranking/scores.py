@@ -12,7 +12,10 @@ class UnresolvedError(RuntimeError):
     """A decision was asked of a calculation that did not succeed."""
 
 
-@dataclass(frozen=True)
+PENDING = "not yet scored"
+
+
+@dataclass(frozen=True, eq=False)
 class Scores:
     """Scores aligned with `names`; NaN for excluded candidates. What any scorer returns."""
 
@@ -26,6 +29,11 @@ class Scores:
     excluded: dict[str, str] = field(default_factory=dict)  # candidate → why it has no score
 
     def __post_init__(self) -> None:
+        missing = [
+            name for name, ok in zip(self.names, self.valid, strict=True) if not ok and name not in self.excluded
+        ]
+        if missing and self.unresolved != PENDING:
+            object.__setattr__(self, "excluded", self.excluded | dict.fromkeys(missing, "its score is not finite"))
         if self.unresolved is None and not np.any(np.isfinite(self.values)):
             object.__setattr__(self, "unresolved", "no candidate received a finite score")
 
