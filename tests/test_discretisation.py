@@ -55,6 +55,26 @@ def test_burgers_forcing_against_a_manufactured_solution():
     np.testing.assert_allclose(state, np.broadcast_to(times[:, None], (6, 64)), atol=1e-12)
 
 
+def forced_errors(sample):
+    """Errors for u = sin(x − t), forced by `sample(exact force, t, x, substep)`, over refinements in time."""
+    force = lambda t, x: -np.cos(x - t) + NU * np.sin(x - t) + np.sin(x - t) * np.cos(x - t)  # noqa: E731
+    errors, substeps = [], np.array([4, 8, 16])
+    for n in substeps:
+        problem = pr.equations.Burgers(
+            lambda x: np.sin(x), NU, [0.0, 1.0], lambda t, x, n=n: sample(force, t, x, 1 / n), points=32, substeps=n
+        )
+        state, _ = pr.scorers.DirectSolve().solution(problem, (2, 32))
+        errors.append(np.abs(state[-1] - np.sin(problem.grid - 1)).max())
+    return substeps, errors
+
+
+def test_burgers_forced_order_is_four_and_a_held_force_loses_it():
+    substeps, errors = forced_errors(lambda force, t, x, dt: force(t, x))
+    assert abs(slope(1 / substeps, errors) - 4) < 0.2
+    substeps, errors = forced_errors(lambda force, t, x, dt: force(np.floor(t / dt + 1e-9) * dt, x))
+    assert slope(1 / substeps, errors) < 1.5
+
+
 def test_burgers_length_is_respected():
     """Rescaling x ↦ 2x, u ↦ 2u, ν ↦ 4ν keeps the equation."""
     times = np.linspace(0, 1, 3)

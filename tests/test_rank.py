@@ -86,6 +86,16 @@ def test_batch_equals_one_by_one(name):
         assert int(together.response.iterations) == int(alone.response.iterations)
 
 
+def test_batch_comparison_sabotaged():
+    """Inputs that get each other's response are noticed: the comparison above can fail."""
+    problem, base = SMALL["burgers"].problem, LIBRARIES["burgers"]
+    libraries = [{k: v * f for k, v in base.items()} for f in (1.0, 1.02)]
+    swapped = list(pr.rank_panel([problem] * 2, libraries))[::-1]
+    with pytest.raises(AssertionError):
+        for together, candidates in zip(swapped, libraries, strict=True):
+            np.testing.assert_allclose(together.state, pr.rank(problem, candidates).state, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("chunk", [1, 2, 3])
 def test_batches_of_every_width_at_working_size(chunk):
     """At 34² and above a batch of one lane once returned uninitialised memory: every width must agree with `rank`."""
