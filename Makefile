@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint bench docs results clean
+.PHONY: demo test lint bench bench-references docs results clean
 
 demo: .venv/.base
 	$(BIN)/physrank demo
@@ -20,6 +20,10 @@ lint: .venv/.dev
 # Ratios against named alternatives, one thread; prints them.
 bench: .venv/.base
 	$(BIN)/python bench/run.py
+
+# How long the references of 240 inputs take, per equation; minutes.
+bench-references: .venv/.base
+	$(BIN)/python bench/references.py
 
 # Runs what the documents quote and stores it; then renders the documents.
 results: .venv/.base

@@ -30,7 +30,9 @@ import scipy.sparse.linalg  # noqa: E402
 
 import physrank as pr  # noqa: E402
 from physrank.lab.demo import DemoData  # noqa: E402
+from physrank.lab.inputs import diffusion_reaction_cells  # noqa: E402
 from physrank.lab.provenance import stamp  # noqa: E402
+from physrank.lab.references import pdebench  # noqa: E402
 from physrank.physics import Correction, respond  # noqa: E402
 
 compiled_response = eqx.filter_jit(respond)
@@ -171,8 +173,33 @@ def measure() -> dict[str, dict[str, Any]]:
                 "≤ 1.3",
             )
 
+    measure_diffusion_reaction(record)
     measure_panel(results, record)
     return results
+
+
+def measure_diffusion_reaction(record: Callable[..., None]) -> None:
+    """The PDEBench system at 128², 91 steps from the tenth frame: response against implicit Newton, step by step."""
+    frames = pdebench.diffusion_reaction(diffusion_reaction_cells("development", 0), np.linspace(0, 5, 101))[9:]
+    problem = pr.equations.DiffusionReaction(frames[0], np.linspace(0.45, 5, 92))
+    drift = 0.05 * np.linspace(0, 1, 92)[:, None, None, None] * np.cos(np.arange(128) / 10)
+    with pr.double():
+        anchor = jnp.asarray(frames + drift)
+        times = median_seconds(
+            {
+                "response": lambda: compiled_response(problem, anchor, Correction()),
+                "implicit Newton": lambda: compiled_solve(problem, anchor),
+            },
+            5,
+        )
+    record(
+        "diffusion_reaction_newton",
+        "diffusion–reaction 128², 91 steps: response ÷ implicit Newton solve, same grid and steps",
+        times,
+        "response",
+        "implicit Newton",
+        "≤ 0.5",
+    )
 
 
 def measure_panel(results: dict[str, dict[str, Any]], record: Callable[..., None]) -> None:

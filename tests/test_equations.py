@@ -365,6 +365,23 @@ def test_exponax_door_refuses_other_things():
         ExponaxStepper(stepper, initial[0])
 
 
+# -- resolution --------------------------------------------------------------------------------------------------------
+
+
+def test_under_resolved_fields_warn_and_are_noted():
+    zigzag = np.array([1.0, -1.0] * 16)
+    for build in (
+        lambda u: pr.equations.Burgers(u, 0.1, [0.0, 0.1], points=32),
+        lambda u: SineGordon(u, np.zeros(32), [0.0, 0.1], points=32),
+    ):
+        with pytest.warns(pr.equations.UnderResolvedWarning, match="initial is under-resolved"):
+            build(zigzag)
+        smooth = build(np.sin(np.arange(32) * 2 * np.pi / 32))  # no warning: warnings are errors here
+        rows = np.broadcast_to(np.asarray(smooth.initial), smooth.state_shape)
+        ranking = pr.rank(smooth, {"rough": rows + 0.2 * zigzag, "smooth": rows})
+        assert any(note == "rough: under-resolved on this grid" for note in ranking.notes)
+
+
 # -- residual floors ---------------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Equations that ship with physrank: one file each, a data sheet plus its formula."""
 
+from physrank.equations._checks import UnderResolvedWarning
 from physrank.equations.burgers import Burgers
 from physrank.equations.compressible_flow import CompressibleFlow, conservative, primitive
 from physrank.equations.diffusion_reaction import DiffusionReaction
@@ -14,6 +15,7 @@ __all__ = [
     "ExponaxStepper",
     "ReactionDiffusion",
     "SineGordon",
+    "UnderResolvedWarning",
     "conservative",
     "primitive",
 ]

@@ -1,5 +1,6 @@
 """Checks of physical inputs, with messages that say what was got and what was expected."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -51,3 +52,29 @@ def whole_number(name: str, value: Any, least: int) -> int:
     if int(value) != value or value < least:
         raise ValueError(f"{name} must be a whole number ≥ {least}; got {value!r}.")
     return int(value)
+
+
+class UnderResolvedWarning(UserWarning):
+    """A field has more structure than its grid can carry."""
+
+
+TAIL_FRACTION = (
+    1e-3  # share of the variance in the top third of the spectrum above which a field counts as under-resolved
+)
+
+
+def under_resolved(field: Array) -> bool:
+    """Whether any row (last axis: a periodic grid) has too much of its variance in the top third of its spectrum."""
+    power = np.abs(np.fft.rfft(field, axis=-1)[..., 1:]) ** 2
+    tail = power[..., 2 * power.shape[-1] // 3 :].sum(axis=-1)
+    return bool(np.any(tail > TAIL_FRACTION * power.sum(axis=-1)))
+
+
+def warn_under_resolved(name: str, field: Array) -> None:
+    if under_resolved(field):
+        warnings.warn(
+            f"{name} is under-resolved: more than {TAIL_FRACTION:.1%} of its variance is in the top third of the spectrum of "
+            f"{field.shape[-1]} points. Use more points, or smooth it.",
+            UnderResolvedWarning,
+            stacklevel=3,
+        )

@@ -8,7 +8,14 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from physrank._precision import as_double
-from physrank.equations._checks import finite_array, increasing_times, positive, whole_number
+from physrank.equations._checks import (
+    finite_array,
+    increasing_times,
+    positive,
+    under_resolved,
+    warn_under_resolved,
+    whole_number,
+)
 from physrank.equations._sampling import sample_forcing
 from physrank.physics import Evolution, Marching
 from physrank.physics.lifts import lift
@@ -69,7 +76,9 @@ class Burgers(Evolution):
         if start.ndim != 1:
             raise ValueError(f"initial must be one-dimensional, values on a periodic grid; got shape {start.shape}.")
         samples = sample_forcing(forcing, time_values, x, np.linspace(0, 1, 2 * substeps + 1))
-        self.initial = as_double(lift(start, (points,), "fourier"))
+        lifted = lift(start, (points,), "fourier")
+        warn_under_resolved("initial", lifted)
+        self.initial = as_double(lifted)
         self.viscosity = as_double(viscosity_value)
         self.times = as_double(time_values)
         self.forcing = as_double(np.fft.rfft(samples, axis=-1))
@@ -125,6 +134,9 @@ class Burgers(Evolution):
         )
         spectra = as_double(np.fft.rfft(lift(samples, (points,), "fourier"), axis=-1))
         return eqx.tree_at(lambda p: p.forcing, coarse, spectra)
+
+    def concerns(self, state: np.ndarray) -> list[str]:
+        return super().concerns(state) + (["under-resolved on this grid"] if under_resolved(state) else [])
 
     def metric(self) -> Metric:
         return periodic_l2(self.length)

@@ -8,7 +8,14 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from physrank._precision import as_double
-from physrank.equations._checks import finite_array, increasing_times, positive, whole_number
+from physrank.equations._checks import (
+    finite_array,
+    increasing_times,
+    positive,
+    under_resolved,
+    warn_under_resolved,
+    whole_number,
+)
 from physrank.equations._sampling import sample_forcing
 from physrank.physics import Evolution, Marching
 from physrank.physics.lifts import lift
@@ -68,6 +75,7 @@ class SineGordon(Evolution):
             if field.ndim != 1:
                 raise ValueError(f"{name} must be one-dimensional, values on a periodic grid; got shape {field.shape}.")
             fields.append(lift(field, (points,), "fourier"))
+            warn_under_resolved(name, fields[-1])
         fastest = float(c) * np.pi * points / length  # c · k_max
         needed = int(np.floor(fastest * float(np.diff(time_values).max()) / 2)) + 1
         if substeps < needed:
@@ -107,6 +115,9 @@ class SineGordon(Evolution):
             forcing=(self.forcing, jnp.diff(self.times)),
             weights=self.length / self.points,
         )
+
+    def concerns(self, state: np.ndarray) -> list[str]:
+        return super().concerns(state) + (["under-resolved on this grid"] if under_resolved(state) else [])
 
     def metric(self) -> Metric:
         return phase_space(periodic_l2(self.length), velocity_weight=1.0)
