@@ -12,18 +12,18 @@ from physrank.equations._checks import (
     finite_array,
     increasing_times,
     positive,
-    under_resolved,
     warn_under_resolved,
     whole_number,
 )
+from physrank.equations._periodic import PeriodicLine
 from physrank.equations._sampling import sample_forcing
-from physrank.physics import Evolution, Marching
+from physrank.physics import Marching
 from physrank.physics.lifts import lift
 from physrank.physics.quadrature import Metric, periodic_l2
 from physrank.physics.schemes import integrating_factor_rk4
 
 
-class Burgers(Evolution):
+class Burgers(PeriodicLine):
     """Viscous Burgers on a periodic interval.
 
         u_t − ν u_xx + u u_x = f,   u(0) = u₀
@@ -86,10 +86,6 @@ class Burgers(Evolution):
         self.points = points
         self.substeps = substeps
 
-    @property
-    def grid(self) -> np.ndarray:
-        return np.arange(self.points) * self.length / self.points
-
     def flow(self, now: Array, data: tuple[Array, Array], row: tuple[Array, Array]) -> Array:
         """Φ_n: one stored row to the next."""
         viscosity, wavenumber = data
@@ -135,24 +131,9 @@ class Burgers(Evolution):
         spectra = as_double(np.fft.rfft(lift(samples, (points,), "fourier"), axis=-1))
         return eqx.tree_at(lambda p: p.forcing, coarse, spectra)
 
-    def concerns(self, state: np.ndarray) -> list[str]:
-        return super().concerns(state) + (["under-resolved on this grid"] if under_resolved(state) else [])
-
     def metric(self) -> Metric:
         return periodic_l2(self.length)
 
     @property
     def state_shape(self) -> tuple[int, ...]:
         return (self.times.shape[-1], self.points)
-
-    @property
-    def grid_shape(self) -> tuple[int, ...]:
-        return (self.points,)
-
-    @property
-    def lift_kind(self) -> str:
-        return "fourier"
-
-    @property
-    def cheap_to_solve(self) -> bool:
-        return True

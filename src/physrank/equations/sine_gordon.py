@@ -12,18 +12,18 @@ from physrank.equations._checks import (
     finite_array,
     increasing_times,
     positive,
-    under_resolved,
     warn_under_resolved,
     whole_number,
 )
+from physrank.equations._periodic import PeriodicLine
 from physrank.equations._sampling import sample_forcing
-from physrank.physics import Evolution, Marching
+from physrank.physics import Marching
 from physrank.physics.lifts import lift
 from physrank.physics.quadrature import Metric, periodic_l2, phase_space
 from physrank.physics.schemes import velocity_verlet
 
 
-class SineGordon(Evolution):
+class SineGordon(PeriodicLine):
     """Sine–Gordon on a periodic interval, as a first-order system.
 
         u_t = v,   v_t = c² u_xx − sin u + f
@@ -91,10 +91,6 @@ class SineGordon(Evolution):
         self.points = points
         self.substeps = substeps
 
-    @property
-    def grid(self) -> np.ndarray:
-        return np.arange(self.points) * self.length / self.points
-
     def flow(self, now: Array, speed: Array, row: tuple[Array, Array]) -> Array:
         """Φ_n: one stored row to the next."""
         forcing, interval = row
@@ -116,24 +112,9 @@ class SineGordon(Evolution):
             weights=self.length / self.points,
         )
 
-    def concerns(self, state: np.ndarray) -> list[str]:
-        return super().concerns(state) + (["under-resolved on this grid"] if under_resolved(state) else [])
-
     def metric(self) -> Metric:
         return phase_space(periodic_l2(self.length), velocity_weight=1.0)
 
     @property
     def state_shape(self) -> tuple[int, ...]:
         return (self.times.shape[-1], 2, self.points)
-
-    @property
-    def grid_shape(self) -> tuple[int, ...]:
-        return (self.points,)
-
-    @property
-    def lift_kind(self) -> str:
-        return "fourier"
-
-    @property
-    def cheap_to_solve(self) -> bool:
-        return True

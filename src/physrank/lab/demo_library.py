@@ -3,8 +3,8 @@
     python -m physrank.lab.demo_library [--out FILE]
 
 Four seeds, each trained on its own 512 inputs, checkpoints at half and full training: eight candidates, predicting 24
-inputs shifted away from the training distribution. Needs `pip install physrank[lab]`; takes about ten minutes on two
-cores. What it writes ships with the package, so the demo itself needs none of this.
+inputs shifted away from the training distribution. Needs the `lab` extra (`pip install .[lab]`) and prints its progress.
+What it writes ships with the package, so the demo itself needs none of this.
 """
 
 import argparse
