@@ -70,39 +70,49 @@ class DiffusionReaction(Evolution):
     def spacing(self) -> float:
         return self.length / self.cells
 
-    def rate(self, state: Array, diffusion: Array, threshold: Array) -> Array:
-        """F: the right-hand sides of both equations."""
+    def reaction(self, state: Array, threshold: Array) -> Array:
+        """The right-hand sides without diffusion."""
         u, v = state
-        du, dv = (d * neumann_laplacian(field, self.spacing) for d, field in zip(diffusion, state, strict=True))
-        return jnp.stack([du + u - u**3 - threshold - v, dv + u - v])
+        return jnp.stack([u - u**3 - threshold - v, u - v])
 
     def trapezoid(self, after: Array, now: Array, data: tuple[Array, Array], interval: Array) -> Array:
-        """The map defect of one step."""
-        return after - now - interval / 2 * (self.rate(after, *data) + self.rate(now, *data))
+        """The map defect of one step; diffusion is linear, so one Laplacian serves both ends."""
+        diffusion, threshold = data
+        spread = diffusion[:, None, None] * neumann_laplacian(after + now, self.spacing)
+        return after - now - interval / 2 * (spread + self.reaction(after, threshold) + self.reaction(now, threshold))
 
     def precondition(self, after: Array, now: Array, data: tuple[Array, Array], interval: Array) -> LinearMap:
         """The step with its reaction factor d = 1 − Δt/2 (1 − 3u²) scaled to its mean from both sides, inverted exactly.
 
         A step is d(x) − Δt/2 D_u Δ with a small second part: the scaling takes care of the variable first part, and
-        what remains has constant coefficients, a 2 × 2 system for every cosine mode.
+        what remains has constant coefficients, a 2 × 2 system for every cosine mode. What the scaling misses is rough,
+        and one damped Jacobi step on u, a tenth of the cost, takes most of it away.
         """
         del now
+        (diffusion, _), half = data, interval / 2
         matrix, values = cosine_basis(self.cells, self.spacing)
-        laplacian, half = values[:, None] + values[None, :], interval / 2
+        laplacian = values[:, None] + values[None, :]
         factor = 1 - half * (1 - 3 * after[0] ** 2)
         mean = jnp.mean(factor)
-        scale = jnp.stack([jnp.sqrt(mean / factor), jnp.ones_like(factor)]).astype(jnp.float32)
-        uu = mean - half * data[0][0] * laplacian
-        vv = 1 - half * (data[0][1] * laplacian - 1)
+        uu = mean - half * diffusion[0] * laplacian
+        vv = 1 - half * (diffusion[1] * laplacian - 1)
         determinant = uu * vv + half**2
+        weight = 1 / (factor + 4 * half * diffusion[0] / self.spacing**2)  # 1 / the diagonal
         # An approximate inverse needs no more than single precision.
-        basis = jnp.asarray(matrix, jnp.float32)
-        uu, vv, cross = ((a / determinant).astype(jnp.float32) for a in (uu, vv, jnp.full_like(uu, half)))
+        single = lambda *arrays: [jnp.asarray(a, jnp.float32) for a in arrays]  # noqa: E731
+        uu, vv, cross = single(*(a / determinant for a in (uu, vv, jnp.full_like(uu, half))))
+        basis, factor, weight, spread, scale = single(
+            matrix, factor, weight, half * diffusion[0], jnp.stack([jnp.sqrt(mean / factor), jnp.ones_like(factor)])
+        )
+        coupling = half.astype(jnp.float32)
 
         def apply(r: Array) -> Array:
-            u, v = basis @ (scale * r.astype(jnp.float32)) @ basis.T
+            rough = r.astype(jnp.float32)
+            u, v = basis @ (scale * rough) @ basis.T
             modes = jnp.stack([vv * u - cross * v, cross * u + uu * v])
-            return (scale * (basis.T @ modes @ basis)).astype(r.dtype)
+            u, v = scale * (basis.T @ modes @ basis)
+            left = rough[0] - (factor * u - spread * neumann_laplacian(u, self.spacing) + coupling * v)
+            return jnp.stack([u + weight * left, v]).astype(r.dtype)
 
         return apply
 

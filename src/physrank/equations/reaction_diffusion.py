@@ -44,7 +44,7 @@ class DirichletTangent(Tangent):
         return _on_all_nodes(rhs - pulled, solve)
 
     def _solve_interior(self, rhs: Array) -> Solve:
-        return self.diffusion.solve(self.reaction, rhs, roundoff_floor(self, self.at))
+        return self.diffusion.solve(self.reaction, rhs, roundoff_floor(self.magnitude(), self.at))
 
     def magnitude(self) -> Float[Array, ""]:
         return probe_magnitude(self.apply, self.at)
@@ -145,7 +145,7 @@ class ReactionDiffusion(Problem):
         u, h = _interior(state), self.spacing
         reaction = self.linear + (0.75 * self.cubic * u**2 if adapted else jnp.zeros_like(u))
         operator, defect = self.operator, self.defect(state)
-        floor = roundoff_floor(DirichletTangent(state, operator, reaction), state)
+        floor = roundoff_floor(DirichletTangent(state, operator, reaction).magnitude(), state)
         residual = _interior(defect)
         solve = operator.solve(reaction, residual, floor)
         energy = h**self._dims * jnp.sum(residual * solve.value)

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from physrank._precision import as_double, double
-from physrank.physics._arity import check_call
+from physrank._precision import as_double
+from physrank.physics._guards import check_call, real_state, same_shape
 from physrank.physics.newton import damped_newton
-from physrank.physics.problem import NonlinearSolve, Problem, Tangent
+from physrank.physics.problem import NonlinearSolve, Problem, Tangent, roundoff_floor
 from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver
 from physrank.physics.stationary import DerivedTangent
 
@@ -134,7 +134,7 @@ class Marching(Problem):
         check_solver(solver)
         self.difference = difference
         self.step = as_double(step)
-        self.initial = _real_state(initial)
+        self.initial = real_state(initial)
         self.data = as_double(data)
         self.forcing = as_double(forcing)
         self.implicit = implicit
@@ -151,12 +151,12 @@ class Marching(Problem):
 
     def _advance(self, now: Array, forcing: Any) -> Array:
         """Φ(u_n), for explicit maps."""
-        return _of_shape(self.step(now, *self._arguments(forcing)), now)
+        return same_shape(self.step(now, *self._arguments(forcing)), now)
 
     def row(self, after: Array, now: Array, forcing: Any) -> Array:
         """One row of the defect: R(u_{n+1}, u_n)."""
         if self.implicit:
-            return _of_shape(self.step(after, now, *self._arguments(forcing)), now)
+            return same_shape(self.step(after, now, *self._arguments(forcing)), now)
         return after - self._advance(now, forcing)
 
     def push(self, after: Array, now: Array, forcing: Any, h_after: Array, h_now: Array) -> tuple[Array, Array]:
@@ -208,36 +208,51 @@ class Marching(Problem):
         return self.sweep(at, None)
 
     def sweep(self, at: Array, rhs: Array | None) -> tuple[Array, Solve]:
-        """Forward substitution for L h = rhs; with rhs None, for rhs = −A(at), whose rows the same pass evaluates."""
-        self._check_rows(at)
-        first = at[0] - self.initial
-        start = -first if rhs is None else rhs[0]
+        """Forward substitution for L h = rhs; with rhs None, for rhs = −A(at), whose rows the same pass evaluates.
 
-        def step(h: Array, inputs: tuple[Array, Array, Any, Any]) -> tuple[Array, tuple[Array, ...]]:
-            after, now, forcing, given = inputs
+        One pass over the rows of `at` as they lie: slices and joins of whole trajectories cost more than a step.
+        """
+        self._check_rows(at)
+        size = MarchingTangent(self, at).magnitude()  # one probe for all steps
+
+        def first(inputs: tuple[Array, Array, Array, Array, Array | None]) -> tuple[Array, ...]:
+            after, _, _, _, given = inputs
+            row = after - self.initial
+            return row, -row if given is None else given, jnp.zeros_like(row), jnp.asarray(0)
+
+        def later(inputs: tuple[Array, Array, Array, Array, Array | None], forcing: Any) -> tuple[Array, ...]:
+            after, now, h, before, given = inputs
             if not self.implicit:  # ∂R/∂next is the identity
                 row, known = self.push(after, now, forcing, jnp.zeros_like(h), h)
-                wanted = -row if rhs is None else given
+                wanted = -row if given is None else given
                 value = wanted - known
-                return value, (row, value, value + known - wanted, jnp.asarray(1))
-            row, forward = jax.linearize(lambda a, n: self.row(a, n, forcing), after, now)
-            wanted = (-row if rhs is None else given) - forward(jnp.zeros_like(h), h)
-            solve = self._row_tangent(lambda d: forward(d, jnp.zeros_like(d)), after, now, forcing).solve(wanted)
-            return solve.value, (row, solve.value, solve.defect, solve.iterations)
+                return row, value, value + known - wanted, jnp.asarray(0)
+            row, known = jax.jvp(lambda n: self.row(after, n, forcing), (now,), (h,))
+            wanted = (-row if given is None else given) - known
+            # A defect that is smooth in time has such a response: the guess only saves iterations.
+            floor = roundoff_floor(size, after)
+            solve = self.diagonal(after, now, forcing).solve(wanted, guess=2 * h - before, floor=floor)
+            return row, solve.value, solve.defect, jnp.asarray(solve.iterations)
 
-        inputs = (at[1:], at[:-1], self.forcing, None if rhs is None else rhs[1:])
-        _, (rows, values, defects, counts) = jax.lax.scan(step, start, inputs)
-        solve = Solve(
-            jnp.concatenate([start[None], values]),
-            jnp.concatenate([jnp.zeros_like(start)[None], defects]),
-            jnp.sum(counts) if self.implicit else jnp.asarray(1),
-        )
-        return jnp.concatenate([first[None], rows]), solve
+        def step(carry: tuple[Array, ...], inputs: tuple[Array, Array | None]) -> tuple[tuple[Array, ...], Any]:
+            index, now, h, before = carry
+            after, given = inputs
+            forcing = jax.tree.map(lambda leaf: leaf[jnp.maximum(index - 1, 0)], self.forcing)
+            known = (after, now, h, before, given)
+            results = jax.lax.cond(index == 0, first, lambda known: later(known, forcing), known)
+            value = results[1]
+            return (index + 1, after, value, jnp.where(index == 0, value, h)), results
+
+        nothing = jnp.zeros_like(self.initial)
+        start = (jnp.asarray(0), nothing, nothing, nothing)
+        _, (rows, values, defects, counts) = jax.lax.scan(step, start, (at, rhs))
+        return rows, Solve(values, defects, jnp.sum(counts) if self.implicit else jnp.asarray(1))
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
-        if self.weights is None:
-            return jnp.sum(defect**2) / self.initial.size
-        return jnp.sum(self.weights * defect**2)
+        weights = 1 / self.initial.size if self.weights is None else self.weights
+        if jnp.ndim(weights) == 0:
+            return weights * jnp.vdot(defect, defect)  # no second trajectory for the squares
+        return jnp.sum(weights * defect**2)
 
     def solve(self, guess: Array) -> NonlinearSolve:
         """March from the initial state; `guess` only says how many rows."""
@@ -290,20 +305,3 @@ def initial_mismatch(state: np.ndarray, initial: np.ndarray) -> list[str]:
     if np.linalg.norm(state[0] - initial) <= allowed:
         return []
     return ["the first row differs from the problem's initial state by more than 5 %"]
-
-
-def _real_state(initial: Any) -> Array:
-    if not isinstance(initial, jax.Array):
-        initial = np.asarray(initial)
-    if initial.dtype.kind == "c":
-        raise ValueError("initial is complex; expected a real state. Stack real and imaginary parts as channels.")
-    with double():
-        return jnp.asarray(initial, float)
-
-
-def _of_shape(result: Array, state: Array) -> Array:
-    if result.shape != state.shape:
-        raise ValueError(
-            f"The step returned shape {result.shape} for a state of shape {state.shape}; expected the same."
-        )
-    return result

@@ -44,7 +44,13 @@ def damped_newton(
         length, reached = jax.lax.while_loop(too_long, halve, (jnp.ones_like(current), size(state + delta)))
         improved = reached < current
         state = jnp.where(improved, state + length * delta, state)
-        return state, jnp.where(improved, reached, current), roundoff_floor(tangent, state), count + 1, improved
+        return (
+            state,
+            jnp.where(improved, reached, current),
+            roundoff_floor(tangent.magnitude(), state),
+            count + 1,
+            improved,
+        )
 
     initial = (guess, start, jnp.zeros_like(start), jnp.asarray(0), jnp.asarray(True))
     state, final, floor, count, _ = jax.lax.while_loop(unfinished, iterate, initial)

@@ -147,8 +147,8 @@ def probe_magnitude(apply: LinearMap, like: Array) -> Float[Array, ""]:
     return jnp.sqrt(jnp.mean(apply(signs) ** 2))
 
 
-def roundoff_floor(tangent: Tangent, *states: Array) -> Float[Array, ""]:
-    """Euclidean norm below which a defect is indistinguishable from zero in this arithmetic."""
+def roundoff_floor(magnitude: Float[Array, ""], *states: Array) -> Float[Array, ""]:
+    """Euclidean norm below which a defect is indistinguishable from zero, for a tangent of this magnitude."""
     size = sum((jnp.linalg.norm(state.ravel()) for state in states), jnp.zeros(()))
-    floor = 64 * jnp.finfo(states[0].dtype).eps * tangent.magnitude() * size
+    floor = 64 * jnp.finfo(states[0].dtype).eps * magnitude * size
     return jnp.where(jnp.isfinite(floor), floor, 0.0)  # a broken estimate must not excuse a defect

@@ -144,7 +144,7 @@ def _correct(problem: Problem, base: Array, correction: Correction) -> Response:
 
 def _good(problem: Problem, at: Array, solve: Solve, defect: Array) -> Bool[Array, ""]:
     """Whether a solve is as good as its defect asks. The floor knows the state, not δ: garbage must not excuse itself."""
-    tolerance = ALGEBRAIC_TOLERANCE * _norm(defect) + roundoff_floor(problem.linearise(at)[1], at)
+    tolerance = ALGEBRAIC_TOLERANCE * _norm(defect) + roundoff_floor(problem.linearise(at)[1].magnitude(), at)
     return jnp.all(jnp.isfinite(solve.value)) & (_norm(solve.defect) <= tolerance)
 
 

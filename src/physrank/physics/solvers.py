@@ -27,8 +27,15 @@ class Solve(eqx.Module):
 class Dense(eqx.Module):
     """Form the Jacobian by columns and factor it. Robust; for states of up to a few thousand numbers."""
 
-    def solve(self, operator: LinearMap, rhs: Array, floor: Float[Array, ""], precondition: LinearMap | None) -> Solve:
-        del floor, precondition
+    def solve(
+        self,
+        operator: LinearMap,
+        rhs: Array,
+        floor: Float[Array, ""],
+        precondition: LinearMap | None = None,
+        guess: Array | None = None,
+    ) -> Solve:
+        del floor, precondition, guess
         flat = rhs.ravel()
         columns = jax.vmap(lambda e: operator(e.reshape(rhs.shape)).ravel())(jnp.eye(flat.size, dtype=flat.dtype))
         solution = lx.linear_solve(lx.MatrixLinearOperator(columns.T), flat, lx.LU(), throw=False)
@@ -53,7 +60,14 @@ class Krylov(eqx.Module):
         if self.method not in ("cg", "gmres", "bicgstab"):
             raise ValueError(f'method must be "cg", "gmres" or "bicgstab"; got {self.method!r}.')
 
-    def solve(self, operator: LinearMap, rhs: Array, floor: Float[Array, ""], precondition: LinearMap | None) -> Solve:
+    def solve(
+        self,
+        operator: LinearMap,
+        rhs: Array,
+        floor: Float[Array, ""],
+        precondition: LinearMap | None = None,
+        guess: Array | None = None,
+    ) -> Solve:
         structure = jax.ShapeDtypeStruct(rhs.shape, rhs.dtype)
         tags: Any = lx.positive_semidefinite_tag if self.method == "cg" else ()
         unit = 1.0 if self.method == "gmres" else UNIT  # GMRES takes a small basis vector for a breakdown
@@ -61,6 +75,8 @@ class Krylov(eqx.Module):
         if precondition is not None:
             inverse = precondition
             options["preconditioner"] = lx.FunctionLinearOperator(lambda r: unit * inverse(r), structure, tags)
+        if guess is not None:
+            options["y0"] = unit * guess
         # lineax scales entry by entry; one number in the Euclidean norm is the classical criterion. A right-hand
         # side at round-off level (anchor = solution) must not be chased below what float64 can represent.
         target = jnp.maximum(self.rtol * jnp.linalg.norm(rhs.ravel()) + self.atol, floor)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from physrank._precision import as_double
-from physrank.physics._arity import check_call
+from physrank.physics._guards import check_call
 from physrank.physics.lifts import KINDS
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, probe_magnitude, roundoff_floor
@@ -31,12 +31,12 @@ class DerivedTangent(Tangent):
     def apply_adjoint(self, covector: Array) -> Array:
         return jax.linear_transpose(self.forward, self.at)(covector)[0]
 
-    def solve(self, rhs: Array) -> Solve:
-        floor = roundoff_floor(self, self.at)
-        return choose(self.solver, rhs.size).solve(self.forward, rhs, floor, self.precondition)
+    def solve(self, rhs: Array, guess: Array | None = None, floor: Float[Array, ""] | None = None) -> Solve:
+        floor = roundoff_floor(self.magnitude(), self.at) if floor is None else floor
+        return choose(self.solver, rhs.size).solve(self.forward, rhs, floor, self.precondition, guess)
 
     def solve_adjoint(self, rhs: Array) -> Solve:
-        floor = roundoff_floor(self, self.at)
+        floor = roundoff_floor(self.magnitude(), self.at)
         transposed = None
         if self.precondition is not None:
             precondition = self.precondition
