@@ -21,9 +21,9 @@ lint: .venv/.dev
 bench: .venv/.base
 	$(BIN)/python bench/run.py
 
-# How long the references of 240 inputs take, per equation; minutes.
+# How long the references of 240 inputs take, per equation: minutes each. Goes on where it stopped; results/references.json.
 bench-references: .venv/.base
-	$(BIN)/python bench/references.py
+	$(BIN)/python bench/references.py --out results/references.json
 
 # Runs what the documents quote and stores it; then renders the documents.
 results: .venv/.base

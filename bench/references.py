@@ -1,56 +1,102 @@
-"""How long the references of all 240 evaluation inputs take, per equation, at the first resolution pair.
+"""How long the references of all 240 evaluation inputs take, per equation, at the first resolution pair, on two cores.
 
-python bench/references.py [burgers] [sine_gordon] [reaction_diffusion]
+    python bench/references.py [--only NAME …] [--out results/references.json]
+
+Results are written after every equation; an interrupted run goes on with those that are missing.
 """
 
-import sys
+import argparse
+import json
+import os
 import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
-import numpy as np
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
 
-from physrank.lab.inputs import BurgersInput, ReactionDiffusionInput, SineGordonInput, shifted_strata
-from physrank.lab.references import burgers, reaction_diffusion, sine_gordon
+import numpy as np  # noqa: E402
 
-COUNT, CHUNK = 240, 24
+from physrank.lab.inputs import (  # noqa: E402
+    BurgersInput,
+    ReactionDiffusionInput,
+    ShockTube,
+    SineGordonInput,
+    diffusion_reaction_cells,
+    random_flow_2d,
+    shifted_strata,
+)
+from physrank.lab.provenance import stamp  # noqa: E402
+from physrank.lab.references import burgers, pdebench, reaction_diffusion, sine_gordon  # noqa: E402
+
+COUNT, CHUNK, CORES = 240, 24, 2
+STRATA = shifted_strata(COUNT)
 
 
-def run_burgers() -> float:
-    times, largest = np.linspace(0, 0.2, 48), 0.0
-    cases = [BurgersInput.sample("evaluation", k, s) for k, s in enumerate(shifted_strata(COUNT))]
-    for first in range(0, COUNT, CHUNK):
-        coarse, fine = (burgers.solve(cases[first : first + CHUNK], times, n, r) for n, r in ((768, 10), (1536, 20)))
-        largest = max(largest, float(np.abs(coarse - fine[..., ::2]).max()))
-    return largest
+def burgers_chunk(first: int) -> list[float]:
+    cases = [BurgersInput.sample("evaluation", k, STRATA[k]) for k in range(first, first + CHUNK)]
+    return [r.difference for r in burgers.pairs(cases, np.linspace(0, 0.2, 48), 384)]
 
 
-def run_sine_gordon() -> float:
-    times, largest = np.linspace(0, 1, 49), 0.0
-    cases = [SineGordonInput.sample("evaluation", k, s) for k, s in enumerate(shifted_strata(COUNT))]
-    for first in range(0, COUNT, CHUNK):
-        coarse, fine = (
-            sine_gordon.solve(cases[first : first + CHUNK], times, n, r) for n, r in ((384, 6144), (768, 12288))
+def sine_gordon_chunk(first: int) -> list[float]:
+    cases = [SineGordonInput.sample("evaluation", k, STRATA[k]) for k in range(first, first + CHUNK)]
+    return [r.difference for r in sine_gordon.pairs(cases, np.linspace(0, 1, 49), 384)]
+
+
+def reaction_diffusion_chunk(first: int) -> list[float]:
+    cases = [ReactionDiffusionInput.sample("evaluation", k, STRATA[k]) for k in range(first, first + CHUNK)]
+    return [reaction_diffusion.pair(case, 128).difference for case in cases]
+
+
+def diffusion_reaction_chunk(first: int) -> list[float]:
+    cells = [diffusion_reaction_cells("evaluation", k) for k in range(first, first + CHUNK)]
+    return [pdebench.diffusion_reaction_pair(c, np.linspace(0, 5, 101)).difference for c in cells]
+
+
+def shock_tube_chunk(first: int) -> list[float]:
+    tubes = [ShockTube.sample("evaluation", k) for k in range(first, first + CHUNK)]
+    times = np.linspace(0, 0.1, 11)
+    return [pdebench.flow_pair(t.primitive(512), times, 128, "outflow", gamma=1.4).difference for t in tubes]
+
+
+def flow_2d_chunk(first: int) -> list[float]:
+    starts = [random_flow_2d("evaluation", k, 128) for k in range(first, first + CHUNK)]
+    times = np.linspace(0, 0.05, 6)
+    return [pdebench.flow_pair(s, times, 32, "periodic", gamma=5 / 3, shear=0.01).difference for s in starts]
+
+
+RUNS: dict[str, Callable[[int], list[float]]] = {
+    "burgers": burgers_chunk,
+    "sine_gordon": sine_gordon_chunk,
+    "reaction_diffusion": reaction_diffusion_chunk,
+    "diffusion_reaction": diffusion_reaction_chunk,
+    "shock_tubes": shock_tube_chunk,
+    "flow_2d": flow_2d_chunk,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=list(RUNS))
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    found = json.loads(given.out.read_text(encoding="utf-8"))["results"] if given.out and given.out.exists() else {}
+    for name in given.only or [name for name in RUNS if name not in found]:
+        started = time.perf_counter()
+        with ProcessPoolExecutor(CORES) as pool:
+            bars = [bar for chunk in pool.map(RUNS[name], range(0, COUNT, CHUNK)) for bar in chunk]
+        minutes = (time.perf_counter() - started) / 60
+        found[name] = {"inputs": COUNT, "minutes": minutes, "median": float(np.median(bars)), "largest": max(bars)}
+        print(
+            f"{name}: {COUNT} references in {minutes:.1f} minutes (asked < 15); coarse to fine, largest point change: "
+            f"median {np.median(bars):.1e}, worst {max(bars):.1e}",
+            flush=True,
         )
-        largest = max(largest, float(np.abs(coarse - fine[..., ::2]).max()))
-    return largest
+        if given.out:
+            text = json.dumps(stamp({"cores": CORES, "results": found}), indent=2) + "\n"
+            given.out.write_text(text, encoding="utf-8")
 
-
-def run_reaction_diffusion() -> float:
-    largest = 0.0
-    for k, stratum in enumerate(shifted_strata(COUNT)):
-        case = ReactionDiffusionInput.sample("evaluation", k, stratum)
-        start = reaction_diffusion.interpolate(reaction_diffusion.solve(case, 127), 511)[1:-1, 1:-1]
-        coarse = reaction_diffusion.solve(case, 511, start)
-        fine = reaction_diffusion.solve(case, 767, reaction_diffusion.interpolate(coarse, 767)[1:-1, 1:-1])
-        difference = reaction_diffusion.interpolate(coarse, 128) - reaction_diffusion.interpolate(fine, 128)
-        largest = max(largest, float(np.abs(difference).max()))
-    return largest
-
-
-RUNS = {"burgers": run_burgers, "sine_gordon": run_sine_gordon, "reaction_diffusion": run_reaction_diffusion}
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or list(RUNS):
-        started = time.perf_counter()
-        bar = RUNS[name]()
-        minutes = (time.perf_counter() - started) / 60
-        print(f"{name}: {COUNT} references in {minutes:.1f} minutes; coarse to fine at most {bar:.1e}", flush=True)
+    main()

@@ -30,7 +30,7 @@ import scipy.sparse.linalg  # noqa: E402
 
 import physrank as pr  # noqa: E402
 from physrank.lab.demo import DemoData  # noqa: E402
-from physrank.lab.inputs import diffusion_reaction_cells  # noqa: E402
+from physrank.lab.inputs import SineGordonInput, diffusion_reaction_cells, random_flow_2d  # noqa: E402
 from physrank.lab.provenance import stamp  # noqa: E402
 from physrank.lab.references import pdebench  # noqa: E402
 from physrank.physics import Correction, respond  # noqa: E402
@@ -174,8 +174,35 @@ def measure() -> dict[str, dict[str, Any]]:
             )
 
     measure_diffusion_reaction(record)
+    measure_response_memory(results)
     measure_panel(results, record)
     return results
+
+
+def measure_response_memory(results: dict[str, dict[str, Any]]) -> None:
+    """Working memory of a compiled response, as the compiler allots it, for a trajectory and one four times as long."""
+
+    def working(problem: pr.Problem, rows: int) -> int:
+        anchor = jnp.zeros((rows, *(problem.state_shape or ())[1:]))
+        compiled = compiled_response.lower(problem, anchor, Correction()).compile().compiled
+        return compiled.memory_analysis().temp_size_in_bytes
+
+    cells = diffusion_reaction_cells("development", 0, 64)
+    flow = pr.equations.conservative(random_flow_2d("development", 0, 64), 5 / 3)
+    wave = SineGordonInput.sample("development", 0, "training")
+    x = np.arange(384) * 2 * np.pi / 384
+    makers: dict[str, Callable[[Any], pr.Problem]] = {
+        "Burgers": lambda t: pr.equations.Burgers(np.sin(x), 0.01, t, lambda t, x: 0.1 * np.sin(x)),
+        "Sine–Gordon": lambda t: pr.equations.SineGordon(wave.initial, wave.velocity, t, points=384),
+        "diffusion–reaction": lambda t: pr.equations.DiffusionReaction(cells, t),
+        "compressible flow": lambda t: pr.equations.CompressibleFlow(flow, t, "periodic"),
+    }
+    with pr.double():
+        for name, make in makers.items():
+            short, long = (working(make(np.linspace(0, 2e-3 * n, n + 1)), n + 1) for n in (40, 160))
+            key = f"memory of a response, {name}: 160 steps ÷ 40 steps"
+            results[key] = {"what": key, "ratio": long / short, "asked": "≤ 4.2", "bytes": {"40": short, "160": long}}
+            print(f"{key}: {long / short:.2f} (asked ≤ 4.2) — {short / 1e6:.1f} and {long / 1e6:.1f} MB", flush=True)
 
 
 def measure_diffusion_reaction(record: Callable[..., None]) -> None:

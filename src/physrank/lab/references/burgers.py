@@ -9,6 +9,9 @@ import numpy as np
 
 from physrank.geometry.space import Array
 from physrank.lab.inputs.burgers import HORIZON, LENGTH, BurgersInput
+from physrank.lab.references.pair import Reference
+
+LEVELS = {"first": ((768, 10), (1536, 20)), "second": ((1536, 20), (3072, 40))}  # points, steps per row
 
 
 def solve(cases: list[BurgersInput], times: Array, points: int, steps_per_row: int) -> Array:
@@ -40,6 +43,12 @@ def solve(cases: list[BurgersInput], times: Array, points: int, steps_per_row: i
             spectrum = half * half * spectrum + dt / 6 * (half * half * k1 + 2 * half * (k2 + k3) + k4)
         rows.append(np.fft.irfft(spectrum, n=points))
     return np.stack(rows, axis=1)
+
+
+def pairs(cases: list[BurgersInput], times: Array, points: int, level: str = "first") -> list[Reference]:
+    """Coarse and fine trajectories on `points`, a divisor of both grids; one reference per case."""
+    coarse, fine = (solve(cases, times, n, steps)[..., :: n // points] for n, steps in LEVELS[level])
+    return [Reference(*both) for both in zip(coarse, fine, strict=True)]
 
 
 def _swing(case: BurgersInput, t: float) -> float:

@@ -10,6 +10,9 @@ from scipy.interpolate import RectBivariateSpline
 
 from physrank.geometry.space import Array
 from physrank.lab.inputs import ReactionDiffusionInput
+from physrank.lab.references.pair import Reference
+
+LEVELS = {"first": (511, 767), "second": (767, 1023)}  # interior nodes per side
 
 
 def solve(case: ReactionDiffusionInput, points: int, guess: Array | None = None, *, rtol: float = 1e-11) -> Array:
@@ -33,8 +36,8 @@ def solve(case: ReactionDiffusionInput, points: int, guess: Array | None = None,
         return result
 
     def precondition(r: Array) -> Array:
-        modes = np.asarray(scipy.fft.dstn(scale * r, type=1, workers=2)) / symbol
-        return scale * np.asarray(scipy.fft.idstn(modes, type=1, workers=2))
+        modes = np.asarray(scipy.fft.dstn(scale * r, type=1)) / symbol
+        return scale * np.asarray(scipy.fft.idstn(modes, type=1))
 
     def residual(u: Array) -> Array:
         return diffusion(u) + case.linear * u + case.cubic * u**3 - f
@@ -61,6 +64,15 @@ def solve(case: ReactionDiffusionInput, points: int, guess: Array | None = None,
     if np.linalg.norm(r) <= 50 * np.finfo(float).eps * np.linalg.norm(diagonal * u):
         return u
     raise RuntimeError(f"Newton's method stalled at a residual of {np.linalg.norm(r):.2g}, asked {target:.2g}.")
+
+
+def pair(case: ReactionDiffusionInput, points: int, level: str = "first") -> Reference:
+    """Coarse and fine solutions on `points` interior nodes per side, boundary included; each starts from the one before."""
+    below, found = solve(case, 127), []
+    for n in LEVELS[level]:
+        below = solve(case, n, interpolate(below, n)[1:-1, 1:-1])
+        found.append(interpolate(below, points))
+    return Reference(*found)
 
 
 def _conjugate_gradients(operator, rhs: Array, precondition, target: float, max_steps: int = 200) -> Array:

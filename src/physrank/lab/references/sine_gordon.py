@@ -7,6 +7,9 @@ from scipy.integrate import solve_ivp
 
 from physrank.geometry.space import Array
 from physrank.lab.inputs.sine_gordon import LENGTH, SineGordonInput
+from physrank.lab.references.pair import Reference
+
+LEVELS = {"first": ((384, 6144), (768, 12288))}  # points, steps in all
 
 
 def solve(cases: list[SineGordonInput], times: Array, points: int, steps: int) -> Array:
@@ -27,6 +30,12 @@ def solve(cases: list[SineGordonInput], times: Array, points: int, steps: int) -
             v = v + dt / 2 * pull
         rows.append(np.stack([u, v], axis=1))
     return np.stack(rows, axis=1)
+
+
+def pairs(cases: list[SineGordonInput], times: Array, points: int, level: str = "first") -> list[Reference]:
+    """Coarse and fine trajectories on `points`, a divisor of both grids; one reference per case."""
+    coarse, fine = (solve(cases, times, n, steps)[..., :: n // points] for n, steps in LEVELS[level])
+    return [Reference(*both) for both in zip(coarse, fine, strict=True)]
 
 
 def solve_adaptively(case: SineGordonInput, times: Array, points: int, rtol: float = 1e-10) -> Array:
