@@ -1,5 +1,9 @@
 """The `physrank` command: the only module that sees instrument and laboratory alike."""
 
+import importlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +17,8 @@ from rich.table import Table
 from physrank import __version__
 from physrank.lab import demo as demonstration
 from physrank.lab.demo import Demo
+from physrank.lab.files import StoreError
+from physrank.lab.libraries import plan
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Which prediction to trust, from the governing equation alone."
@@ -46,20 +52,7 @@ def demo(
         "[bold]Eight FNO checkpoints predict a reaction–diffusion field for 24 inputs outside their training range.[/]"
     )
     console.print("Every method ranks them without seeing the solution.\n")
-    columns = (
-        TextColumn("{task.description:<26}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        bars: dict[str, Any] = {}
-
-        def advance(method: str, done: int, total: int) -> None:
-            if method not in bars:
-                bars[method] = progress.add_task(method, total=total)
-            progress.update(bars[method], completed=done)
-
+    with _bars() as advance:
         found = demonstration.run(advance)
     console.print("\nNow the reference is revealed (Chebyshev collocation, a discretisation of its own):\n")
     console.print(_table(found))
@@ -69,6 +62,36 @@ def demo(
     for path in demonstration.write(found, out):
         console.print(f"wrote {path}")
     console.print(f"[dim]{found.wall_seconds:.0f} s in all, compilation included.[/]")
+
+
+@contextmanager
+def _bars(width: int = 26) -> Iterator[Any]:
+    """`advance(what, done, total)`, one bar for each name."""
+    columns = (
+        TextColumn(f"{{task.description:<{width}}}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        bars: dict[str, Any] = {}
+
+        def advance(what: str, done: int, total: int) -> None:
+            if what not in bars:
+                bars[what] = progress.add_task(what, total=total)
+            progress.update(bars[what], completed=done, visible=done < total or total <= 1 or len(bars) < 20)
+
+        yield advance
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """A problem with files or names is one sentence, not a traceback."""
+    try:
+        yield
+    except (StoreError, ValueError) as problem:
+        console.print(f"[bold red]{type(problem).__name__}[/]: {problem}", highlight=False)
+        raise typer.Exit(1) from None
 
 
 def _table(found: Demo) -> Table:
@@ -97,6 +120,54 @@ def _print_case(found: Demo) -> None:
         i = shown.names.index(name)
         estimate, true = shown.error_estimates[i], found.losses[demonstration.PICTURED][i] ** 0.5
         console.print(f"  {name:<12} estimated {estimate:.5f}   true {true:.5f}")
+
+
+Store = Annotated[
+    Path, typer.Option(envvar="PHYSRANK_STORE", help="Folder of checkpoints, predictions and references.")
+]
+ProfileName = Annotated[str, typer.Option(help="Size of everything: smoke, laptop or paper.")]
+
+
+def _profile(name: str) -> plan.Profile:
+    if name not in plan.PROFILES:
+        raise ValueError(f"There is no profile {name!r}; expected one of {', '.join(plan.PROFILES)}.")
+    return plan.PROFILES[name]
+
+
+@app.command()
+def train(
+    library: Annotated[str, typer.Argument(help="A library, or a group of them: primary, additional, stress.")],
+    profile: ProfileName = "laptop",
+    store: Store = Path("store"),
+    workers: Annotated[int | None, typer.Option(help="Runs side by side, one core each; default: all cores.")] = None,
+) -> None:
+    """Train candidate libraries and store their predictions. Interrupt it at will: it goes on where it was."""
+    with _clear_errors():
+        chosen, size = plan.find(library), _profile(profile)
+        together, inference = _laboratory("together"), _laboratory("inference")
+        total, started, seen = len(chosen) * plan.RUNS * size.epochs, time.perf_counter(), {}
+        with _bars(34) as advance:
+            advance("all epochs", 0, total)
+
+            def progress(run: str, epoch: int, epochs: int) -> None:
+                seen[run] = epoch
+                advance(run, epoch, epochs)
+                advance("all epochs", sum(seen.values()), total)
+
+            together.train(store, size, chosen, progress, workers)
+        for one in chosen:
+            inference.store_predictions(store, size, one, lambda what: console.print(f"predicting {what}"))
+        console.print(
+            f"{len(chosen)} libraries in {store / size.name} ({(time.perf_counter() - started) / 60:.1f} minutes)."
+        )
+
+
+def _laboratory(module: str) -> Any:
+    """The one door to PyTorch, which only training needs and which takes seconds to import."""
+    try:
+        return importlib.import_module(f"physrank.lab.libraries.{module}")
+    except ModuleNotFoundError as missing:
+        raise ValueError(f"This needs {missing.name}, which is not installed: pip install 'physrank[lab]'.") from None
 
 
 @app.command()

@@ -1,0 +1,1 @@
+"""Candidate libraries: their plan, training, checkpoints and stored predictions."""

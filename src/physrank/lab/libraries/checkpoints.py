@@ -1,0 +1,75 @@
+"""Checkpoints: weights as safetensors, and a small JSON that says what they are.
+
+Needs the `lab` extra (`pip install .[lab]`).
+"""
+
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+
+from physrank.lab.files import StoreError, check_settings, read_json, sha256, write_atomically, write_json
+from physrank.lab.libraries.plan import Library, Profile
+
+MAX_BYTES = 2_000_000_000
+
+
+def folder(store: Path, profile: Profile, library: Library, run: int) -> Path:
+    return store / profile.name / library.name / f"run{run}"
+
+
+def paths(directory: Path, epoch: int) -> tuple[Path, Path]:
+    return directory / f"epoch{epoch}.safetensors", directory / f"epoch{epoch}.json"
+
+
+def tensors_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Weights and buffers; neuralop also puts a description of itself among them, which is not data."""
+    return {name: t.contiguous() for name, t in model.state_dict().items() if isinstance(t, torch.Tensor)}
+
+
+def fill(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> None:
+    expected = set(tensors_of(model))
+    if expected != set(tensors):
+        raise ValueError(f"weights are named {sorted(set(tensors) ^ expected)[:3]} …; expected those of the network")
+    model.load_state_dict(tensors, strict=False)
+
+
+def save(directory: Path, epoch: int, model: torch.nn.Module, settings: dict[str, Any], facts: dict[str, Any]) -> None:
+    """Weights first, their description last: a description without whole weights cannot exist."""
+    weights, description = paths(directory, epoch)
+    write_atomically(weights, lambda path: safetensors.torch.save_file(tensors_of(model), path))
+    write_json(description, {"settings": settings, "epoch": epoch, **facts, "sha256": sha256(weights)})
+
+
+def describe(directory: Path, epoch: int, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """The description of a finished checkpoint, or None; other settings or damaged weights are errors."""
+    weights, description = paths(directory, epoch)
+    if not description.exists():
+        return None
+    facts = read_json(description)
+    check_settings(description, facts.get("settings", {}), settings)
+    if not weights.exists():
+        raise StoreError(f"{weights} is missing although {description.name} describes it. Delete the description.")
+    if weights.stat().st_size > MAX_BYTES:
+        raise StoreError(f"{weights} has {weights.stat().st_size} bytes; expected at most {MAX_BYTES}.")
+    if (found := sha256(weights)) != facts.get("sha256"):
+        raise StoreError(
+            f"{weights} does not match its description (sha256 {found[:12]}…, expected {str(facts.get('sha256'))[:12]}…): "
+            "truncated or not ours. Delete both and train again."
+        )
+    return facts
+
+
+def load(directory: Path, epoch: int, model: torch.nn.Module, settings: dict[str, Any]) -> dict[str, Any]:
+    """Fill `model` with stored weights; returns their description. Safetensors cannot execute anything."""
+    facts = describe(directory, epoch, settings)
+    weights, description = paths(directory, epoch)
+    if facts is None:
+        raise StoreError(f"{description} does not exist: the run has not reached epoch {epoch}. Run `physrank train`.")
+    try:
+        fill(model, safetensors.torch.load_file(weights))
+    except (SafetensorError, RuntimeError, ValueError, OSError) as problem:
+        raise StoreError(f"{weights} does not fit its network: {problem}") from None
+    return facts

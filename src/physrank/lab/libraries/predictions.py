@@ -1,0 +1,98 @@
+"""Stored predictions: one labelled netCDF file per library and population, written once, read by every study."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from physrank.geometry.space import Array
+from physrank.lab.files import StoreError, digest, write_atomically
+from physrank.lab.libraries.plan import RUNS, Library, Profile
+from physrank.lab.libraries.setups import SETUPS
+
+POPULATIONS = ("evaluation", "panel", "deployment")
+REALIZATIONS = ("native", "reinferred")  # on the network's grid, or the same checkpoints run on the comparison grid
+
+
+def count(profile: Profile, population: str) -> int:
+    return profile.panels * profile.panel_size if population == "panel" else getattr(profile, population)
+
+
+def path(store: Path, profile: Profile, library: Library, population: str, realization: str = "native") -> Path:
+    return store / profile.name / library.name / f"{population}-{realization}.nc"
+
+
+def identity(profile: Profile, library: Library, population: str, realization: str) -> dict[str, Any]:
+    """What a prediction file must say of itself; a file that says something else is another library's."""
+    runs = [library.settings(profile, run) for run in range(RUNS)]
+    return {
+        "library": library.name,
+        "profile": profile.name,
+        "population": population,
+        "realization": realization,
+        "inputs": count(profile, population),
+        "settings": digest(runs),
+    }
+
+
+def write(
+    store: Path,
+    profile: Profile,
+    library: Library,
+    population: str,
+    realization: str,
+    fields: Array,
+    strata: list[str],
+    validation: list[float],
+) -> Path:
+    """`fields` is `(inputs, candidates, rows, columns)`."""
+    names = [name for name, _, _ in library.candidates(profile)]
+    dataset = xr.Dataset(
+        {
+            "prediction": (("input", "candidate", "row", "column"), np.asarray(fields, np.float32)),
+            "validation_loss": (("candidate",), np.asarray(validation)),
+        },
+        coords={"input": np.arange(len(fields)), "candidate": names, "stratum": ("input", strata)},
+        attrs=identity(profile, library, population, realization),
+    )
+    target = path(store, profile, library, population, realization)
+    return write_atomically(target, lambda p: dataset.to_netcdf(p, engine="h5netcdf"))
+
+
+def read(store: Path, profile: Profile, library: Library, population: str, realization: str = "native") -> xr.Dataset:
+    """The whole file in memory, after checking that it is what it should be."""
+    source = path(store, profile, library, population, realization)
+    if not source.exists():
+        raise StoreError(
+            f"{source} does not exist. Run `physrank train {library.name} --profile {profile.name}` with this --store."
+        )
+    try:
+        with xr.open_dataset(source, engine="h5netcdf") as file:
+            dataset = file.load()
+    except Exception as problem:  # HDF5 reports damage in many ways
+        raise StoreError(
+            f"{source} is not a readable netCDF file ({problem}). Delete it and run `physrank train`."
+        ) from None
+    expected = identity(profile, library, population, realization)
+    different = [key for key in expected if dataset.attrs.get(key) != expected[key]]
+    if different:
+        key = different[0]
+        raise StoreError(
+            f"{source} holds other predictions: {key} is {dataset.attrs.get(key)!r}, expected {expected[key]!r}. "
+            "Use another --store, or delete the file."
+        )
+    fields = dataset["prediction"]
+    shape = (expected["inputs"], len(library.candidates(profile)))
+    if fields.shape[:2] != shape or not np.isfinite(fields.values).all():
+        raise StoreError(f"{source} holds fields of shape {fields.shape} or non-finite values; expected {shape} first.")
+    return dataset
+
+
+def constraint_violation(library: Library, fields: Array, cases: list[Any]) -> float:
+    """The largest departure from the initial row or the boundary, which hold exactly by construction."""
+    if library.equation == "burgers":
+        initial = SETUPS["burgers"].features(cases)[:, 0, 0]
+        return float(np.abs(fields[:, :, 0] - initial[:, None]).max())
+    edges = (fields[..., 0], fields[..., -1], fields[..., 0, :], fields[..., -1, :])
+    return float(max(np.abs(edge).max() for edge in edges))

@@ -1,0 +1,144 @@
+"""Training one run, epoch by epoch, so that it can stop anywhere and end with the same weights.
+
+Needs the `lab` extra (`pip install .[lab]`).
+
+After every epoch the weights and the optimiser's state are stored; the order of batches depends on the seed and the
+epoch alone. One thread per run: sums come out alike however many runs share the machine.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from physrank.lab.files import StoreError, check_settings, write_atomically
+from physrank.lab.libraries import checkpoints
+from physrank.lab.libraries.networks import build
+from physrank.lab.libraries.plan import Library, Profile
+from physrank.lab.libraries.setups import SETUPS
+
+Report = Callable[[int, float], None]  # epochs done, relative L² of the last one
+
+
+def train_run(
+    store: Path,
+    profile: Profile,
+    library: Library,
+    run: int,
+    report: Report = lambda epoch, loss: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Train until both checkpoints exist; True when they do, False when `stop` asked for a pause."""
+    directory, settings = checkpoints.folder(store, profile, library, run), library.settings(profile, run)
+    if all(checkpoints.describe(directory, epoch, settings) for epoch in profile.checkpoints):
+        report(profile.epochs, float("nan"))
+        return True
+    torch.set_num_threads(1)
+    torch.manual_seed(settings["seed"])
+    model = build(library, profile)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), settings["learning_rate"], weight_decay=settings["weight_decay"], foreach=True
+    )
+    done = _resume(directory, model, optimizer, settings)
+    report(done, float("nan"))
+    inputs, targets = data(library, "training", settings["first_training_input"], settings["training"])
+    unseen = data(library, "validation", library.number * 256, settings["validation"])
+    known = hashlib.sha256(inputs.numpy().tobytes() + targets.numpy().tobytes()).hexdigest()
+    for epoch in range(done + 1, profile.epochs + 1):
+        if stop():
+            return False
+        started = time.perf_counter()
+        loss = _epoch(model, optimizer, inputs, targets, settings, epoch)
+        if not np.isfinite(loss):
+            raise RuntimeError(f"{library.name} run {run}: the loss became {loss} in epoch {epoch}.")
+        if epoch in profile.checkpoints:
+            facts = {
+                "architecture": library.architecture,
+                "equation": library.equation,
+                "training_loss": loss,
+                "validation_loss": validation_loss(model, *unseen),
+                "data_sha256": known,
+                "torch": torch.__version__,
+                "seconds_last_epoch": time.perf_counter() - started,
+            }
+            checkpoints.save(directory, epoch, model, settings, facts)
+        _keep(directory, model, optimizer, settings, epoch)
+        report(epoch, loss)
+    (directory / "state.pt").unlink(missing_ok=True)
+    return True
+
+
+def data(library: Library, population: str, first: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Features and labels of unshifted inputs."""
+    setup = SETUPS[library.equation]
+    cases = [setup.sample(population, first + k, "training") for k in range(count)]
+    return torch.from_numpy(setup.features(cases)), torch.from_numpy(setup.labels(cases))
+
+
+def relative_l2(prediction: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """‖error‖ / ‖target‖ of each sample."""
+    return (prediction - target).flatten(1).norm(dim=1) / target.flatten(1).norm(dim=1)
+
+
+def validation_loss(model: torch.nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> float:
+    """Mean relative L² on inputs of the training distribution that no run has seen."""
+    return float(relative_l2(torch.from_numpy(predict(model, inputs)), targets).mean())
+
+
+def predict(model: torch.nn.Module, inputs: torch.Tensor, batch: int = 64) -> np.ndarray:
+    model.eval()
+    with torch.no_grad():
+        found = torch.cat([model(part) for part in inputs.split(batch)])
+    model.train()
+    return found.numpy()
+
+
+def _epoch(
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    inputs: torch.Tensor,
+    targets: torch.Tensor,
+    settings: dict[str, Any],
+    epoch: int,
+) -> float:
+    order = torch.Generator().manual_seed(settings["seed"] * 1000 + epoch)
+    total = 0.0
+    for batch in torch.randperm(len(inputs), generator=order).split(settings["batch"]):
+        optimizer.zero_grad()
+        loss = relative_l2(model(inputs[batch]), targets[batch]).mean()
+        loss.backward()
+        optimizer.step()
+        total += loss.item() * len(batch)
+    return total / len(inputs)
+
+
+def _keep(
+    directory: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, settings: dict[str, Any], epoch: int
+) -> None:
+    state = {
+        "epoch": epoch,
+        "settings": settings,
+        "model": checkpoints.tensors_of(model),
+        "optimizer": optimizer.state_dict(),
+    }
+    write_atomically(directory / "state.pt", lambda path: torch.save(state, path))
+
+
+def _resume(directory: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, settings: dict[str, Any]) -> int:
+    path = directory / "state.pt"
+    if not path.exists():
+        return 0
+    try:
+        state = torch.load(path, weights_only=True)  # tensors and plain numbers only: nothing executes
+        check_settings(path, state["settings"], settings)
+        checkpoints.fill(model, state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        return int(state["epoch"])
+    except StoreError:
+        raise
+    except Exception as problem:  # torch reports damaged archives in many ways
+        raise StoreError(f"{path} cannot be resumed from ({problem}). Delete it to train this run anew.") from None

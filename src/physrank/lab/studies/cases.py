@@ -1,0 +1,188 @@
+"""One pass over a library and a population: every score that needs no reference, then the hidden losses.
+
+The pass is cached by what it depends on (predictions, anchor, corrections), so studies share it and an interrupted one
+goes on with what is missing.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from physrank import geometry, ranking
+from physrank.geometry.space import Array
+from physrank.lab.files import digest, read_arrays, write_arrays
+from physrank.lab.inputs import shifted_strata
+from physrank.lab.libraries import predictions, references
+from physrank.lab.libraries.plan import Library, Profile
+from physrank.lab.libraries.setups import SETUPS, population
+from physrank.lab.references.pair import Reference, unresolved_pairs, unresolved_top1
+from physrank.ranking import Ranking, anchors, scorers
+
+VERSION = 1  # of this pass: raise it when its arithmetic changes
+METHODS = ("shared", "raw", "mean centrality", "medoid centrality", "validation", "wrong input", "reversed")
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where things are, how large they are, and whom to tell."""
+
+    store: Path
+    profile: Profile
+    progress: Callable[[str, int, int], None] = lambda what, done, total: None
+
+    def cached(self, what: str, key: dict[str, Any], make: Callable[[], dict[str, Array]]) -> dict[str, Array]:
+        """Arrays stored under a hash of everything they depend on."""
+        full = {"what": what, "version": VERSION, **key}
+        path = self.store / "cache" / f"{what}-{digest(full)}.npz"
+        if not path.exists():
+            write_arrays(path, make())
+        return read_arrays(path)
+
+
+@dataclass(frozen=True)
+class Cases:
+    """All inputs of one population for one library: `(inputs, candidates)` tables."""
+
+    library: Library
+    strata: tuple[str, ...]
+    losses: Array
+    changes: Array  # of the losses, from the coarse to the fine reference
+    scores: dict[str, Array]
+    proxy_loss: Array  # of q itself
+    seconds: Array  # per input, of the shared response with its scoring
+
+    @property
+    def unresolved_pairs(self) -> np.ndarray:
+        upper = np.triu_indices(self.losses.shape[1], 1)
+        return np.stack([unresolved_pairs(a, b)[upper] for a, b in zip(self.losses, self.changes, strict=True)])
+
+    @property
+    def unresolved_top1(self) -> np.ndarray:
+        return np.array([unresolved_top1(a, b) for a, b in zip(self.losses, self.changes, strict=True)])
+
+
+def problems_and_candidates(
+    context: Context, library: Library, name: str, realization: str = "native", limit: int | None = None
+) -> Iterator[tuple[Any, dict[str, Array]]]:
+    """(problem, candidates) of each input, in order."""
+    data = predictions.read(context.store, context.profile, library, name, realization)
+    names = [str(candidate) for candidate in data["candidate"].values]
+    cases = population(library.equation, name, predictions.count(context.profile, name))[:limit]
+    for case, fields in zip(cases, data["prediction"].values, strict=False):
+        yield SETUPS[library.equation].problem(case), dict(zip(names, fields, strict=True))
+
+
+def hidden(context: Context, library: Library, name: str, level: str = "first") -> list[Reference]:
+    count = predictions.count(context.profile, name)
+    return references.references(context.store, library.equation, name, count, level)
+
+
+def evaluate(
+    context: Context,
+    library: Library,
+    name: str = "evaluation",
+    *,
+    anchor: str = "mean",
+    corrections: int = 1,
+    realization: str = "native",
+    level: str = "first",
+) -> Cases:
+    """Score without the reference, then reveal it."""
+    count = predictions.count(context.profile, name)
+    identity = predictions.identity(context.profile, library, name, realization)
+    key = {**identity, "anchor": anchor, "corrections": corrections, "level": level}
+
+    def make() -> dict[str, Array]:
+        return _evaluate(context, library, name, anchor, corrections, realization, level)
+
+    found = context.cached("cases", key, make)
+    return Cases(
+        library=library,
+        strata=tuple(shifted_strata(count)),
+        losses=found["losses"],
+        changes=found["changes"],
+        scores={method: found[f"score {method}"] for method in METHODS},
+        proxy_loss=found["proxy_loss"],
+        seconds=found["seconds"],
+    )
+
+
+def _evaluate(
+    context: Context, library: Library, name: str, anchor: str, corrections: int, realization: str, level: str
+) -> dict[str, Array]:
+    data = predictions.read(context.store, context.profile, library, name, realization)
+    pairs = list(problems_and_candidates(context, library, name, realization))
+    label, total = f"{library.name}, {name}, {anchor}", len(pairs)
+    raw, rankings = scorers.RawResidual(), []
+    panel = ranking.rank_panel(
+        [p for p, _ in pairs], [c for _, c in pairs], anchor=anchor, corrections=corrections, allow_unresolved=True
+    )
+    rows: dict[str, list[Array]] = {f"score {method}": [] for method in METHODS}
+    for k, result in enumerate(panel):
+        rankings.append(_small(result))
+        rows["score raw"].append(raw(*pairs[k]).values)
+        context.progress(label, k + 1, total)
+    strata = shifted_strata(total)
+    other = wrong_inputs(strata)
+    for k, small in enumerate(rankings):
+        outputs, space = small.outputs, small.space
+        middle = outputs[anchors.medoid_index(outputs, small.metric)]
+        targets = {
+            "shared": small.proxy,
+            "mean centrality": outputs.mean(axis=0),
+            "medoid centrality": middle,
+            "wrong input": rankings[other[k]].proxy,
+            "reversed": 2 * small.anchor - small.proxy,  # the tasks are linear: Q(w − δ) = 2 Q(w) − Q(w + δ)
+        }
+        for method, target in targets.items():
+            scores = geometry.scores_of(space, outputs, target)
+            failed = method in ("shared", "reversed") and small.unresolved
+            rows[f"score {method}"].append(np.full_like(scores, np.nan) if failed else scores)
+        rows["score validation"].append(np.asarray(data["validation_loss"].values))
+    revealed = hidden(context, library, name, level)
+    both = [r.losses(s.space, s.outputs) for r, s in zip(revealed, rankings, strict=True)]
+    return {
+        **{method: np.stack(values) for method, values in rows.items()},
+        "losses": np.stack([fine for fine, _ in both]),
+        "changes": np.stack([change for _, change in both]),
+        "proxy_loss": np.array(
+            [float(s.space.norm_squared(s.proxy - r.fine)) for r, s in zip(revealed, rankings, strict=True)]
+        ),
+        "seconds": np.array([small.seconds for small in rankings]),
+    }
+
+
+@dataclass(frozen=True)
+class _Small:
+    """What later passes need of a ranking; the full states of a population would not fit in memory."""
+
+    outputs: Array
+    proxy: Array
+    anchor: Array
+    space: Any
+    metric: Any
+    unresolved: str | None
+    seconds: float
+
+
+def _small(result: Ranking) -> _Small:
+    anchor = result.task.outputs(np.asarray(result.response.anchor)[None])[0]
+    return _Small(
+        result.outputs,
+        result.proxy,
+        anchor,
+        result.space,
+        result.task.metric,
+        result.unresolved,
+        result.scoring.seconds,
+    )
+
+
+def wrong_inputs(strata: Sequence[str]) -> list[int]:
+    """For each input, the next one of its stratum, cyclically."""
+    groups = {s: [k for k, found in enumerate(strata) if found == s] for s in set(strata)}
+    following = {k: group[(i + 1) % len(group)] for group in groups.values() for i, k in enumerate(group)}
+    return [following[k] for k in range(len(strata))]
