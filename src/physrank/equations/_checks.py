@@ -65,16 +65,19 @@ TAIL_FRACTION = (
 
 def under_resolved(field: Array) -> bool:
     """Whether any row (last axis: a periodic grid) has too much of its variance in the top third of its spectrum."""
-    power = np.abs(np.fft.rfft(field, axis=-1)[..., 1:]) ** 2
+    spectrum = np.abs(np.fft.rfft(field, axis=-1)) ** 2
+    mean, power = spectrum[..., 0], spectrum[..., 1:]
     tail = power[..., 2 * power.shape[-1] // 3 :].sum(axis=-1)
-    return bool(np.any(tail > TAIL_FRACTION * power.sum(axis=-1)))
+    noise = 1e-24 * (mean + power.sum(axis=-1))  # a constant field has only round-off in its spectrum
+    return bool(np.any(tail > TAIL_FRACTION * power.sum(axis=-1) + noise))
 
 
 def warn_under_resolved(name: str, field: Array) -> None:
     if under_resolved(field):
         warnings.warn(
             f"{name} is under-resolved: more than {TAIL_FRACTION:.1%} of its variance is in the top third of the spectrum of "
-            f"{field.shape[-1]} points. Use more points, or smooth it.",
+            f"{field.shape[-1]} points. Use more points, or smooth it; a jump from the last point to the first (a "
+            "repeated end point, a field that is not periodic) counts as structure too.",
             UnderResolvedWarning,
             stacklevel=3,
         )

@@ -22,6 +22,8 @@ from physrank.physics.lifts import lift
 from physrank.physics.quadrature import Metric, periodic_l2
 from physrank.physics.schemes import integrating_factor_rk4
 
+RK4_LIMIT = 2.8  # of |u| k Δt on the imaginary axis
+
 
 class Burgers(PeriodicLine):
     """Viscous Burgers on a periodic interval.
@@ -37,7 +39,7 @@ class Burgers(PeriodicLine):
     | raw norm | Δx Σ|r⁰|² + Δx Σ_n Δt_n Σ|rⁿ|², with rⁿ = (w_{n+1} − Φ_n(w_n)) / Δt_n, the PDE defect of row n |
     | task | terminal state, periodic L² |
     | good values | ν from 0.008 to 0.1 on [0, 2π], |u| ≲ 2, 384 points, 4 substeps of about 1e-3 |
-    | limits | needs fronts resolved: about ν ≥ 0.3 |u| Δx; explicit in u u_x, so |u| Δt/substeps · points ≲ 4 on 2π |
+    | limits | needs fronts resolved: about ν ≥ 0.3 |u| Δx; explicit in u u_x: |u| Δt/substeps · points ≤ 8 on 2π, checked |
 
     Main arguments: `initial`, values on any equispaced periodic grid (endpoint not repeated) or a function of x;
     `viscosity`; `times`; `forcing`, a function f(t, x), values on `(x)` for a constant force or on `(times, x)`.
@@ -78,6 +80,14 @@ class Burgers(PeriodicLine):
         samples = sample_forcing(forcing, time_values, x, np.linspace(0, 1, 2 * substeps + 1))
         lifted = lift(start, (points,), "fourier")
         warn_under_resolved("initial", lifted)
+        # |u| never exceeds its start plus what the force adds, and the ⅔ rule keeps wavenumbers below n/3 · 2π/L.
+        fastest = (np.abs(lifted).max() + np.ptp(time_values) * np.abs(samples).max()) * 2 * np.pi / length * points / 3
+        needed = int(np.ceil(fastest * float(np.diff(time_values).max()) / RK4_LIMIT - 1e-9))
+        if substeps < needed:
+            raise ValueError(
+                f"{substeps} substeps per row are unstable for this input: RK4 on {points} points needs a substep of at most "
+                f"{RK4_LIMIT / fastest:.3g}. Use substeps={needed} or more."
+            )
         self.initial = as_double(lifted)
         self.viscosity = as_double(viscosity_value)
         self.times = as_double(time_values)

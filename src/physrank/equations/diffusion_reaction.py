@@ -4,6 +4,7 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from physrank._precision import as_double
@@ -28,7 +29,7 @@ class DiffusionReaction(Evolution):
     | raw norm | Δx Δy Σ |r|² over fields, cells and rows; map defects contain their time step |
     | task | both terminal fields, cell-area L² |
     | good values | D = (1e-3, 5e-3), k = 5e-3 on [−1, 1]², 128² cells, Δt = 0.05 |
-    | limits | second order in Δt and Δx; Δt ≲ 1 keeps the preconditioner close |
+    | limits | second order in Δt and Δx; Δt < 2, checked; Δt ≲ 1 keeps the preconditioner close |
 
     Main arguments: `initial`, two fields `(2, n, n)` at `times[0]`; `times`.
 
@@ -60,7 +61,12 @@ class DiffusionReaction(Evolution):
         self.times = as_double(increasing_times(times))
         self.diffusion = as_double(coefficients)
         self.threshold = as_double(finite_array("threshold", threshold))
-        self.length = float(length)
+        self.length = float(positive("length", length))
+        longest = float(np.diff(np.asarray(self.times)).max())
+        if longest >= 2:
+            raise ValueError(
+                f"times are up to {longest:g} apart; expected less than 2, where a trapezoidal step can become singular."
+            )
 
     @property
     def cells(self) -> int:

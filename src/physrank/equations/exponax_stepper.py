@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array
 
 from physrank._precision import as_double
-from physrank.equations._checks import finite_array
+from physrank.equations._checks import finite_array, under_resolved, warn_under_resolved
 from physrank.physics import Evolution, Marching
 from physrank.physics.quadrature import Metric, periodic_l2
 
@@ -43,6 +43,7 @@ class ExponaxStepper(Evolution):
         shape = (int(stepper.num_channels), *[int(stepper.num_points)] * int(stepper.num_spatial_dims))
         if start.shape != shape:
             raise ValueError(f"initial has shape {start.shape}; this stepper expects (channels, *space) = {shape}.")
+        warn_under_resolved("initial", start)
         self.stepper = as_double(stepper)
         self.initial = as_double(start)
         self.lengths = (float(stepper.domain_extent),) * int(stepper.num_spatial_dims)
@@ -51,6 +52,9 @@ class ExponaxStepper(Evolution):
     def marching(self) -> Marching:
         cell = float(np.prod(self.lengths)) / int(np.prod(self.grid_shape))
         return Marching(self.stepper, self.initial, weights=cell)
+
+    def concerns(self, state: np.ndarray) -> list[str]:
+        return super().concerns(state) + (["under-resolved on this grid"] if under_resolved(state) else [])
 
     def metric(self) -> Metric:
         return periodic_l2(self.lengths)

@@ -76,7 +76,7 @@ class SineGordon(PeriodicLine):
                 raise ValueError(f"{name} must be one-dimensional, values on a periodic grid; got shape {field.shape}.")
             fields.append(lift(field, (points,), "fourier"))
             warn_under_resolved(name, fields[-1])
-        fastest = float(c) * np.pi * points / length  # c · k_max
+        fastest = np.hypot(float(c) * np.pi * points / length, 1.0)  # of u_tt = c² u_xx − u, the stiffest sine can be
         needed = int(np.floor(fastest * float(np.diff(time_values).max()) / 2)) + 1
         if substeps < needed:
             raise ValueError(

@@ -15,7 +15,7 @@ class StoreError(RuntimeError):
     """A stored file is missing, damaged, or made with other settings; nothing was overwritten."""
 
 
-def write_atomically(path: Path, write: Callable[[Path], None]) -> Path:
+def write_atomically(path: Path, write: Callable[[Path], Any]) -> Path:
     """`write` fills a temporary neighbour; only a complete file takes the name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
@@ -31,7 +31,7 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> Path:
 
 def write_json(path: Path, content: dict[str, Any]) -> Path:
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    return write_atomically(path, lambda p: p.write_text(text, encoding="utf-8") and None)
+    return write_atomically(path, lambda p: p.write_text(text, encoding="utf-8"))
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -95,13 +95,25 @@ class Problem(eqx.Module):
         Zero for the problem's own solution. A reference made by another discretisation has a floor: below it, a small
         defect no longer means a small error.
         """
-        with double():
-            norms = [
-                float(jnp.sqrt(self.residual_energy(self.defect(jnp.asarray(state, float)))))
-                for state in (reference, anchor)
-                if state is not None
-            ]
-        return norms[0] if anchor is None else norms[0] / norms[1]
+        norms = []
+        for name, state in (("reference", reference), ("anchor", anchor)):
+            if state is None:
+                continue
+            shape, expected = np.shape(state), self.state_shape
+            if expected is not None and (
+                len(shape) != len(expected)
+                or any(e is not None and n != e for n, e in zip(shape, expected, strict=True))
+            ):
+                raise ValueError(f"{name} has shape {shape}; expected a state of this problem, {expected}.")
+            with double():
+                norms.append(float(jnp.sqrt(self.residual_energy(self.defect(jnp.asarray(state, float))))))
+            if not np.isfinite(norms[-1]):
+                raise ValueError(f"The defect of the {name} is not finite: is it in the problem's own variables?")
+        if anchor is None:
+            return norms[0]
+        if norms[1] == 0:
+            raise ValueError("The anchor's defect is zero: it solves the problem, and nothing can be relative to it.")
+        return norms[0] / norms[1]
 
     def metric(self) -> AnyMetric:
         """The natural task metric; the mean square unless the equation knows its geometry."""

@@ -142,6 +142,7 @@ def _shape_message(
         message += " If this is a single prediction, name it: {'prediction': array}."
     elif problem.lift_kind is None:
         message += (
-            ' Candidates of another resolution can be lifted: give the problem lift="fourier", "sine" or another kind.'
+            ' Candidates of another resolution can be lifted by problems with lift="fourier", "sine" or another kind; '
+            "otherwise bring them to this grid yourself."
         )
     return message

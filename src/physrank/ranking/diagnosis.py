@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Array as JaxArray
 
 from physrank._precision import in_double
+from physrank.geometry import TaskSpace
 from physrank.geometry.space import Array
 from physrank.physics import Problem, Response
 from physrank.ranking.candidates import Library
@@ -56,8 +57,15 @@ def unresolved(problem: Problem, response: Response) -> str | None:
     return None
 
 
-def notes(problem: Problem, library: Library, response: Response, outputs: Array) -> tuple[str, ...]:
-    """Facts that change how a ranking should be read."""
+def notes(
+    problem: Problem,
+    library: Library,
+    response: Response,
+    outputs: Array,
+    space: TaskSpace,
+    proxies: tuple[Array, Array],
+) -> tuple[str, ...]:
+    """Facts that change how a ranking should be read; `proxies` are the outputs of the anchor and of the proxy."""
     found = []
     if int(library.valid.sum()) == 1:
         found.append("only one valid candidate: there is nothing to rank, but its error estimate stands")
@@ -68,7 +76,14 @@ def notes(problem: Problem, library: Library, response: Response, outputs: Array
         for concern in problem.concerns(state) if ok else []:
             concerned.setdefault(concern, []).append(name)
     found += [f"{_list(names, len(library.names))}: {concern}" for concern, names in concerned.items()]
-    if float(response.multiplier) == 0:
+    before, after = proxies
+    change = float(space.norm_squared(after - before)) ** 0.5 / (float(space.norm_squared(before)) ** 0.5 or 1.0)
+    if change > LARGE_CORRECTION:
+        found.append(
+            f"the correction changes the anchor's output by {change:.0%}: a linearisation may not reach that far (chaotic or "
+            "very wrong); see whether corrections=2 agrees"
+        )
+    if float(response.multiplier) == 0 and np.all(np.isfinite(response.state)):
         found.append("the step length is zero: these scores are distances to the anchor, and no physics entered them")
     if problem.cheap_to_solve:
         found.append("an explicit sweep solves this equation outright for less: compare scorers.DirectSolve()")

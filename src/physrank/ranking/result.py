@@ -221,6 +221,7 @@ class Ranking:
         lines = [
             f"{self.scoring.method}: {type(self.problem).__name__}, task {self.task.name} ({self.task.metric.name}), "
             f"anchor {self.anchor}, {self.response.rule.name}"
+            + (f", step {float(self.response.multiplier):g} taken" if self.response.rule.backtrack else "")
         ]
         if self.unresolved:
             lines.append(f"UNRESOLVED: {self.unresolved}")
@@ -257,7 +258,9 @@ def assemble(
         response=response,
         anchor=anchor,
         problem=problem,
-        notes=diagnosis.notes(problem, library, response, outputs),
+        notes=diagnosis.notes(
+            problem, library, response, outputs, space, (task.outputs(np.asarray(response.anchor)[None])[0], evaluated)
+        ),
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from physrank.geometry.space import Array
-from physrank.lab.inputs.streams import stream, union
+from physrank.lab.inputs.streams import shifts, stream, union
 
 LENGTH, HORIZON = 2 * np.pi, 0.2
 INITIAL_MODES, FORCING_MODES = 10, 2  # training activates initial modes 1–4
@@ -28,9 +28,9 @@ class BurgersInput:
     def sample(cls, population: str, index: int, stratum: str) -> "BurgersInput":
         """Gaussian coefficients of scale 0.55 k^−1.5 (modes 1–4), 0.30 k^−0.5 (added modes), 0.12 k^−1 (forcing)."""
         random = stream("burgers", population, index)
+        wide, far = shifts(stratum)
         k = np.arange(1, INITIAL_MODES + 1)
-        scale = np.where(k <= 4, 0.55 * k**-1.5, 0.30 * k**-0.5 * (stratum in ("frequency", "combined")))
-        far = stratum in ("parameter", "combined")
+        scale = np.where(k <= 4, 0.55 * k**-1.5, 0.30 * k**-0.5 * wide)
         return cls(
             initial_coefficients=scale * random.standard_normal((2, INITIAL_MODES)),
             forcing_coefficients=0.12 / np.arange(1, FORCING_MODES + 1) * random.standard_normal((2, FORCING_MODES)),

@@ -39,21 +39,20 @@ class ShockTube:
 
 
 def random_flow_2d(population: str, index: int, cells: int = 64, mach: float = 0.1, gamma: float = 5 / 3) -> Array:
-    """Periodic random fields `(4, cells, cells)`: velocities of modes 1–4 scaled to the Mach number, 10 % variations of
-    density and pressure around one."""
+    """Periodic random fields `(4, cells, cells)`: velocities of modes 1–4 scaled to the Mach number, density and pressure
+    varying by 5 % (rms) around one. Scaled by their coefficients: one seed is one field, whatever the grid."""
     random = stream("flow_2d", population, index)
     x = 2 * np.pi * (np.arange(cells) + 0.5) / cells
     k = np.arange(1, 5)
 
     def field() -> Array:
+        """Unit variance over the square: Σ A sin sin has mean square Σ A² / 4."""
         amplitude, phase = random.standard_normal((4, 4)), random.uniform(0, 2 * np.pi, (2, 4, 4))
+        amplitude /= np.hypot(k[:, None], k[None, :])
+        amplitude *= 2 / np.linalg.norm(amplitude)
         along_x = np.sin(k[:, None, None] * x + phase[0][..., None])
         along_y = np.sin(k[None, :, None] * x + phase[1][..., None])
-        return np.einsum("pq,pqx,pqy->xy", amplitude / np.hypot(k[:, None], k[None, :]), along_x, along_y)
+        return np.einsum("pq,pqx,pqy->xy", amplitude, along_x, along_y)
 
-    def normalised(values: Array) -> Array:
-        return values / np.abs(values).max()
-
-    velocity = np.stack([field(), field()])
-    velocity *= mach * np.sqrt(gamma) / np.sqrt(np.mean(np.sum(velocity**2, axis=0)))
-    return np.concatenate([1 + 0.1 * normalised(field())[None], velocity, 1 + 0.1 * normalised(field())[None]])
+    velocity = mach * np.sqrt(gamma / 2) * np.stack([field(), field()])
+    return np.concatenate([1 + 0.05 * field()[None], velocity, 1 + 0.05 * field()[None]])

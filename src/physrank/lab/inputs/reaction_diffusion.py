@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from physrank.geometry.space import Array
-from physrank.lab.inputs.streams import stream, union
+from physrank.lab.inputs.streams import shifts, stream, union
 
 # Eight diffusion modes cos(pπx) cos(qπy) and nine forcing modes sin(pπx) sin(qπy); training uses the first 5 and 6.
 DIFFUSION_MODES = ((1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 1), (1, 2), (2, 2))
@@ -27,7 +27,7 @@ class ReactionDiffusionInput:
     def sample(cls, population: str, index: int, stratum: str) -> "ReactionDiffusionInput":
         """Gaussian coefficients with the scales, and parameters from the intervals, that the stratum states."""
         random = stream("reaction_diffusion", population, index)
-        wide, far = stratum in ("frequency", "combined"), stratum in ("parameter", "combined")
+        wide, far = shifts(stratum)
         scale_a, scale_f = (0.26, 1.35) if far else (0.16, 0.90) if wide else (0.12, 0.80)
         modes_a, modes_f = (8, 9) if wide else (5, 6)
         diffusion, forcing = np.zeros(8), np.zeros(9)

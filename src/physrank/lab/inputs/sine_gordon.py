@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from physrank.geometry.space import Array
 from physrank.lab.inputs.burgers import fourier_series
-from physrank.lab.inputs.streams import stream, union
+from physrank.lab.inputs.streams import shifts, stream, union
 
 LENGTH, HORIZON = 2 * np.pi, 1.0
 MODES, FORCING_MODES = 8, 2
@@ -30,9 +30,9 @@ class SineGordonInput:
     @classmethod
     def sample(cls, population: str, index: int, stratum: str) -> "SineGordonInput":
         random = stream("sine_gordon", population, index)
+        wide, far = shifts(stratum)
         k = np.arange(1, MODES + 1)
-        scale = np.where(k <= 4, 0.9 * k**-1.5, 0.35 * k**-0.5 * (stratum in ("frequency", "combined")))
-        far = stratum in ("parameter", "combined")
+        scale = np.where(k <= 4, 0.9 * k**-1.5, 0.35 * k**-0.5 * wide)
         return cls(
             initial_coefficients=scale * random.standard_normal((2, MODES)),
             velocity_coefficients=scale / 2 * random.standard_normal((2, MODES)),
@@ -47,5 +47,6 @@ class SineGordonInput:
     def velocity(self, x: ArrayLike) -> Array:
         return fourier_series(self.velocity_coefficients, x)
 
-    def forcing(self, x: ArrayLike) -> Array:
-        return fourier_series(self.forcing_coefficients, x)
+    def forcing(self, t: ArrayLike, x: ArrayLike) -> Array:
+        """f(t, x), the same at all times."""
+        return np.zeros_like(np.asarray(t, float)) + fourier_series(self.forcing_coefficients, x)

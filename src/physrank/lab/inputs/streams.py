@@ -11,8 +11,18 @@ STRATA = ("training", "frequency", "parameter", "combined")
 
 def stream(equation: str, population: str, index: int) -> np.random.Generator:
     """The random generator of one input."""
+    for name, value, known in (("equation", equation, EQUATIONS), ("population", population, POPULATIONS)):
+        if value not in known:
+            raise ValueError(f"There is no {name} {value!r}; expected one of {', '.join(known)}.")
     key = (EQUATIONS.index(equation), POPULATIONS.index(population), index)
     return np.random.default_rng(np.random.SeedSequence(ROOT_SEED, spawn_key=key))
+
+
+def shifts(stratum: str) -> tuple[bool, bool]:
+    """Whether a stratum adds modes, and whether it moves parameters."""
+    if stratum not in STRATA:
+        raise ValueError(f"There is no stratum {stratum!r}; expected one of {', '.join(STRATA)}.")
+    return stratum in ("frequency", "combined"), stratum in ("parameter", "combined")
 
 
 def shifted_strata(count: int) -> list[str]:

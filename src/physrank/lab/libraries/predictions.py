@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from physrank.geometry.space import Array
 from physrank.lab.files import StoreError, digest, write_atomically
 from physrank.lab.libraries.plan import RUNS, Library, Profile
 from physrank.lab.libraries.setups import SETUPS
@@ -42,7 +41,7 @@ def write(
     library: Library,
     population: str,
     realization: str,
-    fields: Array,
+    fields: np.ndarray,
     strata: list[str],
     validation: list[float],
 ) -> Path:
@@ -89,7 +88,7 @@ def read(store: Path, profile: Profile, library: Library, population: str, reali
     return dataset
 
 
-def constraint_violation(library: Library, fields: Array, cases: list[Any]) -> float:
+def constraint_violation(library: Library, fields: np.ndarray, cases: list[Any]) -> float:
     """The largest departure from the initial row or the boundary, which hold exactly by construction."""
     if library.equation == "burgers":
         initial = SETUPS["burgers"].features(cases)[:, 0, 0]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from physrank import equations
 from physrank.geometry.space import Array
@@ -14,19 +15,26 @@ from physrank.lab.references import burgers, chebyshev, reaction_diffusion
 from physrank.lab.references.pair import Reference
 from physrank.physics import Problem
 
+Single = NDArray[np.float32]
+
 
 class Setup(Protocol):
     """One equation in the laboratory."""
 
-    channels: int
-    shape: tuple[int, int]  # of the network's grid
-    diagnostic: int  # points of the grid on which candidates are compared
+    @property
+    def channels(self) -> int: ...
+
+    @property
+    def shape(self) -> tuple[int, int]: ...  # of the network's grid
+
+    @property
+    def diagnostic(self) -> int: ...  # points of the grid on which candidates are compared
 
     def sample(self, population: str, index: int, stratum: str) -> Any: ...
 
-    def features(self, cases: Sequence[Any], points: int | None = None) -> Array: ...
+    def features(self, cases: Sequence[Any], points: int | None = None) -> Single: ...
 
-    def labels(self, cases: Sequence[Any]) -> Array: ...
+    def labels(self, cases: Sequence[Any]) -> Single: ...
 
     def problem(self, case: Any, points: int | None = None) -> Problem: ...
 
@@ -48,7 +56,7 @@ class Burgers:
     def sample(self, population: str, index: int, stratum: str) -> BurgersInput:
         return BurgersInput.sample(population, index, stratum)
 
-    def features(self, cases: Sequence[BurgersInput], points: int | None = None) -> Array:
+    def features(self, cases: Sequence[BurgersInput], points: int | None = None) -> Single:
         n = points or self.shape[1]
         x, t = np.arange(n) * LENGTH / n, self.times[:, None]
         rows = [
@@ -64,7 +72,7 @@ class Burgers:
         ]
         return np.stack(rows).astype(np.float32)
 
-    def labels(self, cases: Sequence[BurgersInput]) -> Array:
+    def labels(self, cases: Sequence[BurgersInput]) -> Single:
         """Training inputs are smooth (modes up to 4, ν ≥ 0.025): 192 points leave 1e-10."""
         return burgers.solve(list(cases), self.times, 192, 6)[:, None, :, ::4].astype(np.float32)
 
@@ -89,7 +97,7 @@ class ReactionDiffusion:
     def sample(self, population: str, index: int, stratum: str) -> ReactionDiffusionInput:
         return ReactionDiffusionInput.sample(population, index, stratum)
 
-    def features(self, cases: Sequence[ReactionDiffusionInput], points: int | None = None) -> Array:
+    def features(self, cases: Sequence[ReactionDiffusionInput], points: int | None = None) -> Single:
         x = np.linspace(0, 1, points or self.shape[0])
         grid = np.meshgrid(x, x, indexing="ij")
         rows = [
@@ -105,7 +113,7 @@ class ReactionDiffusion:
         ]
         return np.stack(rows).astype(np.float32)
 
-    def labels(self, cases: Sequence[ReactionDiffusionInput]) -> Array:
+    def labels(self, cases: Sequence[ReactionDiffusionInput]) -> Single:
         x = np.linspace(0, 1, self.shape[0])
         fields = [chebyshev.evaluate(chebyshev.solve(case, 20, rtol=1e-9), x) for case in cases]
         return np.stack(fields)[:, None].astype(np.float32)

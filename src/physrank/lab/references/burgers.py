@@ -9,7 +9,7 @@ import numpy as np
 
 from physrank.geometry.space import Array
 from physrank.lab.inputs.burgers import HORIZON, LENGTH, BurgersInput
-from physrank.lab.references.pair import Reference
+from physrank.lab.references.pair import Reference, at_level, every
 
 LEVELS = {"first": ((768, 10), (1536, 20)), "second": ((1536, 20), (3072, 40))}  # points, steps per row
 
@@ -47,7 +47,7 @@ def solve(cases: list[BurgersInput], times: Array, points: int, steps_per_row: i
 
 def pairs(cases: list[BurgersInput], times: Array, points: int, level: str = "first") -> list[Reference]:
     """Coarse and fine trajectories on `points`, a divisor of both grids; one reference per case."""
-    coarse, fine = (solve(cases, times, n, steps)[..., :: n // points] for n, steps in LEVELS[level])
+    coarse, fine = (solve(cases, times, n, steps)[..., :: every(n, points)] for n, steps in at_level(LEVELS, level))
     return [Reference(*both) for both in zip(coarse, fine, strict=True)]
 
 

@@ -10,7 +10,7 @@ from scipy.interpolate import RectBivariateSpline
 
 from physrank.geometry.space import Array
 from physrank.lab.inputs import ReactionDiffusionInput
-from physrank.lab.references.pair import Reference
+from physrank.lab.references.pair import Reference, at_level
 
 LEVELS = {"first": (511, 767), "second": (767, 1023)}  # interior nodes per side
 
@@ -69,7 +69,7 @@ def solve(case: ReactionDiffusionInput, points: int, guess: Array | None = None,
 def pair(case: ReactionDiffusionInput, points: int, level: str = "first") -> Reference:
     """Coarse and fine solutions on `points` interior nodes per side, boundary included; each starts from the one before."""
     below, found = solve(case, 127), []
-    for n in LEVELS[level]:
+    for n in at_level(LEVELS, level):
         below = solve(case, n, interpolate(below, n)[1:-1, 1:-1])
         found.append(interpolate(below, points))
     return Reference(*found)

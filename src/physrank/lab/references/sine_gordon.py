@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 from physrank.geometry.space import Array
 from physrank.lab.inputs.sine_gordon import LENGTH, SineGordonInput
-from physrank.lab.references.pair import Reference
+from physrank.lab.references.pair import Reference, at_level, every
 
 LEVELS = {"first": ((384, 6144), (768, 12288))}  # points, steps in all
 
@@ -34,7 +34,7 @@ def solve(cases: list[SineGordonInput], times: Array, points: int, steps: int) -
 
 def pairs(cases: list[SineGordonInput], times: Array, points: int, level: str = "first") -> list[Reference]:
     """Coarse and fine trajectories on `points`, a divisor of both grids; one reference per case."""
-    coarse, fine = (solve(cases, times, n, steps)[..., :: n // points] for n, steps in LEVELS[level])
+    coarse, fine = (solve(cases, times, n, steps)[..., :: every(n, points)] for n, steps in at_level(LEVELS, level))
     return [Reference(*both) for both in zip(coarse, fine, strict=True)]
 
 
@@ -58,7 +58,7 @@ def _acceleration(cases: list[SineGordonInput], x: Array):
     points = len(x)
     k = np.arange(points // 2 + 1) * 2 * np.pi / LENGTH
     symbol = -((np.array([c.speed for c in cases])[:, None] * k) ** 2)
-    force = np.stack([c.forcing(x) for c in cases])
+    force = np.stack([c.forcing(0.0, x) for c in cases])
 
     def acceleration(u: Array) -> Array:
         return np.fft.irfft(symbol * np.fft.rfft(u), n=points) - np.sin(u) + force
