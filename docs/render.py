@@ -45,6 +45,17 @@ def bench_table(result: dict[str, Any]) -> str:
     return "\n".join([*lines, "", source(result, "make bench")])
 
 
+def references_table(result: dict[str, Any]) -> str:
+    lines = [
+        "| references of all inputs of one population | inputs | minutes | change coarse to fine, median | worst |"
+    ]
+    lines.append("|---|---:|---:|---:|---:|")
+    for name, row in result["results"].items():
+        changes = f"{row['median']:.1e} | {row['largest']:.1e}"
+        lines.append(f"| {name.replace('_', ' ')} | {row['inputs']} | {row['minutes']:.1f} | {changes} |")
+    return "\n".join([*lines, "", source(result, "make bench-references")])
+
+
 def source(result: dict[str, Any], command: str) -> str:
     stamp = result["provenance"]
     return f"<sub>From `{command}`: physrank {stamp['physrank']}, commit {stamp['commit']}, JAX {stamp['jax']}.</sub>"
@@ -60,10 +71,15 @@ def snippet_output(text: str) -> str:
     return printed.getvalue()
 
 
+def stored(path: str) -> dict[str, Any]:
+    return json.loads((ROOT / "results" / path).read_text(encoding="utf-8"))
+
+
 def render(text: str) -> str:
     tables = {
-        "demo": demo_table(json.loads((ROOT / "results/demo/demo.json").read_text(encoding="utf-8"))),
-        "bench": bench_table(json.loads((ROOT / "results/bench.json").read_text(encoding="utf-8"))),
+        "demo": demo_table(stored("demo/demo.json")),
+        "bench": bench_table(stored("bench.json")),
+        "references": references_table(stored("references.json")),
     }
     for name, table in tables.items():
         text = re.sub(
@@ -82,5 +98,5 @@ if __name__ == "__main__":
     picture = ROOT / "docs/assets/demo.png"
     picture.parent.mkdir(exist_ok=True)
     picture.write_bytes((ROOT / "results/demo/demo.png").read_bytes())
-    for path in (ROOT / "README.md", ROOT / "docs/results.md"):
+    for path in (ROOT / "README.md", ROOT / "docs/results.md", ROOT / "docs/laboratory.md"):
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -17,8 +17,10 @@ from rich.table import Table
 from physrank import __version__
 from physrank.lab import demo as demonstration
 from physrank.lab.demo import Demo
-from physrank.lab.files import StoreError
+from physrank.lab.files import StoreError, read_json
 from physrank.lab.libraries import plan
+from physrank.lab.studies import STUDIES, tables
+from physrank.lab.studies.cases import Context
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Which prediction to trust, from the governing equation alone."
@@ -160,6 +162,52 @@ def train(
         console.print(
             f"{len(chosen)} libraries in {store / size.name} ({(time.perf_counter() - started) / 60:.1f} minutes)."
         )
+
+
+@app.command()
+def study(
+    name: Annotated[str, typer.Argument(help="A study, `all` of them, or `verify` for the claims of stored results.")],
+    profile: ProfileName = "laptop",
+    store: Store = Path("store"),
+    out: Annotated[Path, typer.Option(help="Folder for tables and pictures.")] = Path("results/studies"),
+) -> None:
+    """Run a study from stored predictions, or verify what stored results claim."""
+    with _clear_errors():
+        chosen = list(STUDIES) if name in ("all", "verify") else [name]
+        if unknown := [one for one in chosen if one not in STUDIES]:
+            raise ValueError(f"There is no study {unknown[0]!r}; expected one of {', '.join(STUDIES)}, all or verify.")
+        folder = out / _profile(profile).name
+        if name == "verify":
+            raise typer.Exit(0 if _verify(folder) else 1)
+        for one in chosen:
+            started = time.perf_counter()
+            with _bars(44) as advance:
+                result, figure = STUDIES[one].run(Context(store, _profile(profile), advance))
+            for path in tables.store(folder, one, result, figure):
+                console.print(f"wrote {path}")
+            _print_claims(one, result)
+            console.print(f"[dim]{(time.perf_counter() - started) / 60:.1f} minutes[/]")
+
+
+def _verify(folder: Path) -> bool:
+    """Whether every claim of every stored study holds; what is not stored is said and does not hold."""
+    good = True
+    for name in STUDIES:
+        path = folder / f"{name}.json"
+        if not path.exists():
+            console.print(f"[yellow]{name}: no result in {folder}: run `physrank study {name}`[/]")
+            good = False
+            continue
+        good &= _print_claims(name, read_json(path))
+    return good
+
+
+def _print_claims(name: str, result: dict[str, Any]) -> bool:
+    found = STUDIES[name].claims(result)
+    for claim, holds in found:
+        mark = "[green]holds[/]" if holds else "[bold red]FAILS[/]"
+        console.print(f"{mark}  {name}: {claim}", highlight=False)
+    return all(holds for _, holds in found)
 
 
 def _laboratory(module: str) -> Any:

@@ -19,7 +19,8 @@ from physrank.lab.libraries import predictions, references
 from physrank.lab.libraries.plan import Library, Profile
 from physrank.lab.libraries.setups import SETUPS, population
 from physrank.lab.references.pair import Reference, unresolved_pairs, unresolved_top1
-from physrank.ranking import Ranking, anchors, scorers
+from physrank.ranking import Ranking, anchors, scorers, tasks
+from physrank.ranking.candidates import Library as Candidates
 
 VERSION = 1  # of this pass: raise it when its arithmetic changes
 METHODS = ("shared", "raw", "mean centrality", "medoid centrality", "validation", "wrong input", "reversed")
@@ -186,3 +187,35 @@ def wrong_inputs(strata: Sequence[str]) -> list[int]:
     groups = {s: [k for k, found in enumerate(strata) if found == s] for s in set(strata)}
     following = {k: group[(i + 1) % len(group)] for group in groups.values() for i, k in enumerate(group)}
     return [following[k] for k in range(len(strata))]
+
+
+def measure(
+    context: Context,
+    what: str,
+    key: dict[str, Any],
+    pairs: Callable[[], Sequence[tuple[Any, dict[str, Array]]]],
+    revealed: Callable[[], Sequence[Reference]],
+    methods: dict[str, Callable[..., ranking.Scores]],
+) -> dict[str, Array]:
+    """Scores, seconds and hidden losses of any scorers on any cases: `score NAME`, `seconds NAME`, `losses`, `changes`."""
+
+    def make() -> dict[str, Array]:
+        given, found = list(pairs()), {}
+        for name, scorer in methods.items():
+            rows = []
+            for k, case in enumerate(given):
+                rows.append(scorer(*case))
+                context.progress(f"{what}: {name}", k + 1, len(given))
+            found[f"score {name}"] = np.stack(
+                [np.full_like(r.values, np.nan) if r.unresolved else r.values for r in rows]
+            )
+            found[f"seconds {name}"] = np.array([r.seconds for r in rows])
+        losses = []
+        for (problem, candidates), reference in zip(given, revealed(), strict=True):
+            states = Candidates.of(candidates, problem).states
+            task = tasks.resolve(None, problem)
+            outputs = task.outputs(states)
+            losses.append(reference.losses(task.space(outputs), outputs))
+        return found | {"losses": np.stack([a for a, _ in losses]), "changes": np.stack([b for _, b in losses])}
+
+    return context.cached(what, key | {"methods": list(methods)}, make)

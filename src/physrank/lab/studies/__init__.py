@@ -1,0 +1,13 @@
+"""The studies, by name: each file has `run(context)`, which returns a table and a picture, and the `claims` it supports."""
+
+from physrank.lab.studies import additional, composition, controls, direct, panels, primary, variational
+
+STUDIES = {
+    "primary": primary,
+    "additional": additional,
+    "composition": composition,
+    "controls": controls,
+    "variational": variational,
+    "panels": panels,
+    "direct": direct,
+}

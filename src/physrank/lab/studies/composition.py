@@ -1,0 +1,139 @@
+"""Study 3: a library with an outlying run. The mean anchor is pulled away; the medoid is not; fewer candidates help."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from physrank import ranking
+from physrank.geometry.space import Array
+from physrank.lab.evaluation import Outcomes, Recovery
+from physrank.lab.libraries.plan import GROUPS, Library
+from physrank.lab.studies import drawing, tables
+from physrank.lab.studies.cases import Context, evaluate, hidden, measure, problems_and_candidates
+from physrank.ranking import scorers, tasks
+from physrank.ranking.candidates import Library as Candidates
+
+
+def run(context: Context) -> tuple[dict[str, Any], Figure]:
+    cells: dict[str, Any] = {}
+    for library in GROUPS["stress"]:
+        mean, medoid = (evaluate(context, library, anchor=anchor) for anchor in ("mean", "medoid"))
+        kept = [k for k, (_, run, _) in enumerate(library.candidates(context.profile)) if run != library.outlier]
+        recomputed = _recomputed(context, library, kept)
+        losses = mean.losses
+        cells[library.name] = {
+            "outlying_run": library.outlier,
+            "outlier_loss_ratio": float(np.median(losses[:, _others(kept, losses)].min(1) / losses[:, kept].min(1))),
+            "eight, mean anchor": _counts(losses, mean.scores["shared"]),
+            "eight, medoid anchor": _counts(losses, medoid.scores["shared"]),
+            "eight, raw residual": _counts(losses, mean.scores["raw"]),
+            "six of eight, mean of eight": _counts(losses[:, kept], mean.scores["shared"][:, kept]),
+            "six of eight, mean of six": _counts(recomputed["losses"], recomputed["score shared"]),
+            "candidates only, medoid": _counts(losses, mean.scores["medoid centrality"]),
+            "candidates only, mean": _counts(losses, mean.scores["mean centrality"]),
+            "candidates only, median": _counts(losses, _median_scores(context, library)),
+        }
+    names = [key for key in next(iter(cells.values())) if isinstance(next(iter(cells.values()))[key], dict)]
+    result = {
+        "study": "composition",
+        "profile": context.profile.name,
+        "cells": cells,
+        "pooled": {
+            name: {
+                key: int(sum(cell[name][key] for cell in cells.values()))
+                for key in (
+                    "cases",
+                    "pairs_all",
+                    "strict_correct",
+                    "top1_exact",
+                    "pairs",
+                    "pairs_correct",
+                    "top1_tolerant",
+                )
+            }
+            for name in names
+        },
+        "paper": {
+            "eight, mean anchor": {"pairs": 0.979883, "top1": 0.945833},
+            "affected cell": "67/240, medoid 240/240",
+        },
+    }
+    return result, _figure(result, names)
+
+
+def _others(kept: list[int], losses: Array) -> list[int]:
+    return [k for k in range(losses.shape[1]) if k not in kept]
+
+
+def _counts(losses: Array, scores: Array) -> dict[str, Any]:
+    return Recovery.from_outcomes(Outcomes.of(losses, scores)).to_dict()
+
+
+def _recomputed(context: Context, library: Library, kept: list[int]) -> dict[str, Array]:
+    """Anchor and response from the clustered candidates alone."""
+
+    def pairs() -> list[tuple[Any, dict[str, Array]]]:
+        found = problems_and_candidates(context, library, "evaluation")
+        return [(p, {name: c[name] for name in np.array(list(c))[kept].tolist()}) for p, c in found]
+
+    key = {"library": library.name, "settings": library.settings(context.profile, 0), "kept": kept}
+    return measure(
+        context, "six", key, pairs, lambda: hidden(context, library, "evaluation"), {"shared": scorers.SharedResponse()}
+    )
+
+
+def _median_scores(context: Context, library: Library) -> Array:
+    """Squared distance to the pointwise median of the outputs: the robust centre that looks at candidates only."""
+
+    def score(problem: Any, candidates: dict[str, Array]) -> ranking.Scores:
+        target = np.median(np.stack(list(candidates.values())), axis=0)
+        task = tasks.resolve(None, problem)
+        states = Candidates.of(candidates | {"centre": target}, problem).states
+        outputs = task.outputs(states)
+        values = task.space(outputs).norm_squared(outputs[:-1] - outputs[-1])
+        return ranking.Scores("distance to median", tuple(candidates), values)
+
+    found = measure(
+        context,
+        "median",
+        {"library": library.name, "settings": library.settings(context.profile, 0)},
+        lambda: list(problems_and_candidates(context, library, "evaluation")),
+        lambda: hidden(context, library, "evaluation"),
+        {"median": score},
+    )
+    return found["score median"]
+
+
+def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
+    pooled = result["pooled"]
+    pairs = {name: row["strict_correct"] / row["pairs_all"] for name, row in pooled.items()}
+    best_blind = max(pairs[name] for name in pairs if name.startswith("candidates only"))
+    return [
+        (
+            f"with an outlying run, the medoid anchor recovers at least as many pairs as the mean "
+            f"({pairs['eight, medoid anchor']:.2%} against {pairs['eight, mean anchor']:.2%})",
+            pairs["eight, medoid anchor"] >= pairs["eight, mean anchor"],
+        ),
+        (
+            f"recomputing on the six clustered candidates recovers at least as many of their pairs as keeping the anchor of "
+            f"eight ({pairs['six of eight, mean of six']:.2%} against {pairs['six of eight, mean of eight']:.2%})",
+            pairs["six of eight, mean of six"] >= pairs["six of eight, mean of eight"],
+        ),
+        (f"no choice that looks at candidates only comes near ({best_blind:.1%} of pairs)", best_blind < 0.85),
+    ]
+
+
+def _figure(result: dict[str, Any], names: list[str]) -> Figure:
+    figure: Any = Figure(figsize=(10, 3.6), layout="constrained")
+    axis = figure.subplots()
+    cells = result["cells"]
+    palette = ["#c2185b", "#7b1fa2", "#5c6f82", "#e08aa9", "#a04000", "#8d9db6", "#a9b8c9", "#c9d3df"]
+    places, width = np.arange(len(cells)), 0.8 / len(names)
+    for k, name in enumerate(names):
+        values = [tables.share(cell[name], strict=True)[0] for cell in cells.values()]
+        axis.bar(places + (k - (len(names) - 1) / 2) * width, values, width, label=name, color=palette[k])
+    axis.set_xticks(places, [drawing.cell_label(c) for c in cells])
+    axis.set(title="strict pairs recovered in libraries with one outlying run", ylim=(0, 1.05))
+    axis.legend(frameon=False, fontsize=7, ncols=1, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure

@@ -1,0 +1,114 @@
+"""Study 7: the yardstick. Solving the equation itself, at several resolutions, beside every way of ranking."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from physrank.geometry.space import Array
+from physrank.lab.evaluation import Outcomes, Recovery
+from physrank.lab.libraries import predictions
+from physrank.lab.libraries.plan import EQUATIONS, GROUPS, Library
+from physrank.lab.studies.cases import Context, hidden, measure, problems_and_candidates
+from physrank.ranking import scorers
+
+SOLVES = {
+    "burgers": {
+        "direct, 384 points": scorers.DirectSolve(),
+        "direct, 192 points": scorers.DirectSolve(points=192),
+        "direct, 96 points": scorers.DirectSolve(points=96, substeps=2),
+        "direct, 48 points": scorers.DirectSolve(points=48, substeps=1),
+    },
+    "reaction_diffusion": {
+        "direct, 128 points": scorers.DirectSolve(),
+        "direct, 64 points": scorers.DirectSolve(points=64),
+        "direct, 32 points": scorers.DirectSolve(points=32),
+        "direct, 16 points": scorers.DirectSolve(points=16),
+    },
+}
+RANKINGS = {
+    "shared": scorers.SharedResponse(),
+    "shared, 2 corrections": scorers.SharedResponse(corrections=2),
+    "raw": scorers.RawResidual(),
+    "mean centrality": scorers.MeanCentrality(),
+}
+
+
+def run(context: Context) -> tuple[dict[str, Any], Figure]:
+    table: dict[str, dict[str, Any]] = {}
+    for equation in EQUATIONS:
+        methods = RANKINGS | SOLVES[equation]
+        libraries = [library for library in GROUPS["primary"] if library.equation == equation]
+        found = [_measure(context, library, methods) for library in libraries]
+        table[equation] = {method: _row(found, method) for method in methods}
+    result = {"study": "direct", "profile": context.profile.name, "table": table, "advice": advice(table)}
+    return result, _figure(table)
+
+
+def _measure(context: Context, library: Library, methods: dict[str, Any]) -> dict[str, Array]:
+    count = min(60, context.profile.evaluation)  # one by one, for honest times
+    return measure(
+        context,
+        f"{library.name} direct",
+        predictions.identity(context.profile, library, "evaluation", "native") | {"limit": count},
+        lambda: list(problems_and_candidates(context, library, "evaluation", limit=count)),
+        lambda: hidden(context, library, "evaluation")[:count],
+        methods,
+    )
+
+
+def _row(found: list[dict[str, Array]], method: str) -> dict[str, Any]:
+    losses, scores = (np.concatenate([f[key] for f in found]) for key in ("losses", f"score {method}"))
+    return {
+        **Recovery.from_outcomes(Outcomes.of(losses, scores)).to_dict(),
+        "median_seconds": float(np.median(np.concatenate([f[f"seconds {method}"] for f in found]))),
+    }
+
+
+def advice(table: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Said plainly, per equation, from the measured numbers."""
+    said = {}
+    for equation, rows in table.items():
+        shared = rows["shared"]
+        rivals = {
+            name: row
+            for name, row in rows.items()
+            if name.startswith("direct")
+            and row["pairs_correct"] >= shared["pairs_correct"]
+            and row["median_seconds"] <= shared["median_seconds"]
+        }
+        if rivals:
+            name = min(rivals, key=lambda n: rivals[n]["median_seconds"])
+            ratio = shared["median_seconds"] / rivals[name]["median_seconds"]
+            said[equation] = (
+                f"Solve: {name} is {ratio:.1f} times cheaper than the shared response and recovers no fewer pairs."
+            )
+        else:
+            said[equation] = (
+                "Rank: no direct solve in the table is both cheaper than the shared response and as accurate."
+            )
+    return said
+
+
+def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
+    return [
+        (f"{equation}: {said}", advice(result["table"])[equation] == said)
+        for equation, said in result["advice"].items()
+    ]
+
+
+def _figure(table: dict[str, dict[str, Any]]) -> Figure:
+    figure: Any = Figure(figsize=(11, 3.8), layout="constrained")
+    for axis, (equation, rows) in zip(figure.subplots(1, 2), table.items(), strict=True):
+        for method, row in rows.items():
+            wrong = max(1 - row["pairs_correct"] / row["pairs"], 1e-4)
+            colour = (
+                "#c2185b" if method.startswith("shared") else "#1b1f24" if method.startswith("direct") else "#8a939e"
+            )
+            axis.plot(1e3 * row["median_seconds"], wrong, "s" if method.startswith("direct") else "o", color=colour)
+            place = (1e3 * row["median_seconds"], wrong)
+            axis.annotate(method, place, xytext=(5, 4), textcoords="offset points", fontsize=7, rotation=20)
+        axis.set(xscale="log", yscale="log", xlabel="milliseconds per input", title=equation.replace("_", "–"))
+        axis.set_ylabel("share of non-tie pairs missed (1e-4: none seen)")
+        axis.margins(x=0.25, y=0.25)
+    return figure

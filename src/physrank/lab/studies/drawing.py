@@ -1,0 +1,34 @@
+"""Colours, labels and the few chart forms that studies share."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+COLOURS = {
+    "shared": "#c2185b",
+    "raw": "#5c6f82",
+    "mean centrality": "#8d9db6",
+    "medoid centrality": "#a9b8c9",
+    "validation": "#c9a227",
+    "wrong input": "#7a9e7e",
+    "reversed": "#b7b7b7",
+}
+SHORT = {"burgers": "B", "reaction_diffusion": "RD"}
+
+
+def cell_label(name: str) -> str:
+    """burgers-fno-e1 → B FNO e1."""
+    equation, architecture, member = name.rsplit("-", 2)
+    return f"{SHORT.get(equation, equation)} {architecture.upper()} {member}"
+
+
+def paired_bars(axis: Any, labels: Sequence[str], series: Mapping[str, Sequence[float]], title: str) -> None:
+    """One group of bars per label, one bar per method."""
+    places, width = np.arange(len(labels)), 0.8 / len(series)
+    for k, (method, values) in enumerate(series.items()):
+        offset = (k - (len(series) - 1) / 2) * width
+        axis.bar(places + offset, values, width, color=COLOURS.get(method, f"C{k}"), label=method)
+    axis.set(title=title, ylim=(0, 1.05))
+    axis.set_xticks(places, labels, rotation=45, ha="right", fontsize=7)
+    axis.legend(frameon=False, fontsize=7, loc="lower right")

@@ -1,0 +1,193 @@
+"""Every study, end to end, on stored predictions whose errors are known: solutions plus smooth errors of stated size."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from physrank.cli import app
+from physrank.lab.files import StoreError
+from physrank.lab.inputs import shifted_strata
+from physrank.lab.libraries import predictions
+from physrank.lab.libraries.plan import GROUPS, PROFILES
+from physrank.lab.libraries.setups import SETUPS, population
+from physrank.lab.references import burgers, reaction_diffusion
+from physrank.lab.studies import STUDIES, cases, controls
+
+pytest.importorskip("h5netcdf")
+TINY = replace(PROFILES["smoke"], evaluation=3, panels=2, panel_size=3, deployment=3)
+SIZES = np.array([0.4, 0.2, 0.3, 0.15, 0.1, 0.25, 0.35, 0.05])  # of each candidate's error
+
+
+def smooth_error(equation, k, shape):
+    """One shape per candidate, zero where the constraints are."""
+    rows, columns = (np.linspace(0, 1, n) for n in shape)
+    if equation == "burgers":
+        return rows[:, None] * np.sin((1 + k % 3) * 2 * np.pi * np.arange(shape[1]) / shape[1] + k)
+    bump = 16 * rows[:, None] * (1 - rows[:, None]) * columns * (1 - columns)
+    return bump * np.cos(k + np.pi * (1 + k % 2) * rows[:, None])
+
+
+def solutions(equation, name, count):
+    setup, found = SETUPS[equation], population(equation, name, count)
+    if equation == "burgers":
+        return burgers.solve(found, setup.times, 192, 4)[..., ::4]
+    return np.stack([reaction_diffusion.interpolate(reaction_diffusion.solve(case, 65), 32) for case in found])
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A store as `physrank train` would leave it, with errors of known size in place of networks."""
+    folder = tmp_path_factory.mktemp("store")
+    patch = pytest.MonkeyPatch()
+    patch.setattr(burgers, "LEVELS", {"first": ((384, 4), (768, 4)), "second": ((384, 4), (768, 4))})
+    patch.setattr(reaction_diffusion, "LEVELS", {"first": (47, 63), "second": (47, 63)})
+    patch.setattr(cases.references, "_chunk", _in_process(cases.references._chunk))
+    patch.setattr(cases.references, "ProcessPoolExecutor", _Here)
+    patch.setattr(controls, "REPEATS", 1)
+    true = {
+        (equation, name): solutions(equation, name, predictions.count(TINY, name))
+        for equation in SETUPS
+        for name in predictions.POPULATIONS
+    }
+    for library in [library for group in GROUPS.values() for library in group]:
+        for name in predictions.POPULATIONS:
+            exact = true[library.equation, name]
+            scale = np.where([r == library.outlier for _, r, _ in library.candidates(TINY)], 8.0, 1.0) * SIZES / 4
+            shapes = [smooth_error(library.equation, k, exact.shape[1:]) for k in range(8)]
+            fields = np.stack([exact + s * e for s, e in zip(scale, shapes, strict=True)], axis=1)
+            if library.equation == "burgers":
+                fields[:, :, 0] = SETUPS["burgers"].features(population("burgers", name, len(exact)))[:, :1, 0]
+            strata = shifted_strata(len(exact))
+            predictions.write(folder, TINY, library, name, "native", fields, strata, SIZES.tolist())
+            if library.equation == "reaction_diffusion" and name == "evaluation":
+                fine = np.pad(
+                    np.repeat(np.repeat(fields[..., 1:-1, 1:-1], 4, -1), 4, -2), ((0, 0), (0, 0), (1, 1), (1, 1))
+                )
+                predictions.write(folder, TINY, library, name, "reinferred", fine, strata, SIZES.tolist())
+    yield folder
+    patch.undo()
+
+
+class _Here:
+    """A process pool without processes: the patched settings live in this one."""
+
+    def __init__(self, **options):
+        del options
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def map(self, function, jobs):
+        return map(function, jobs)
+
+
+def _in_process(function):
+    return function
+
+
+@pytest.fixture(scope="module")
+def results(store):
+    context = cases.Context(store, TINY)
+    return {name: study.run(context) for name, study in STUDIES.items()}
+
+
+@pytest.mark.parametrize("name", list(STUDIES))
+def test_a_study_gives_a_table_a_picture_and_claims(results, name):
+    result, figure = results[name]
+    json.dumps(result, allow_nan=False)
+    assert figure.axes
+    found = STUDIES[name].claims(result)
+    assert found and all(isinstance(text, str) for text, _ in found)
+    assert {type(holds) for _, holds in found} <= {bool, np.bool_}
+
+
+def test_known_errors_are_ranked_and_controls_are_not(results):
+    pooled = results["primary"][0]["pooled"]
+    assert pooled["shared"]["pairs_correct"] >= 0.97 * pooled["shared"]["pairs"]
+    assert pooled["reversed"]["pairs_correct"] < 0.5 * pooled["shared"]["pairs_correct"]
+    assert pooled["validation"]["pairs_correct"] > 0.8 * pooled["shared"]["pairs"]  # here it states the sizes
+    assert results["primary"][0]["direct_use_of_q"]["no_worse_than_best_candidate"] >= 20
+
+
+def test_an_outlier_pulls_the_mean_and_not_the_medoid(results):
+    pooled = results["composition"][0]["pooled"]
+    assert pooled["eight, medoid anchor"]["strict_correct"] >= pooled["eight, mean anchor"]["strict_correct"]
+    assert pooled["six of eight, mean of six"]["pairs_all"] == 4 * 3 * 15
+
+
+def test_cross_fit_and_candidate_wise_agree_on_clear_cases(results):
+    eight = results["controls"][0]["eight"]
+    assert eight["cross-fit"]["pairs_correct"] >= 0.9 * eight["pairs"]
+    assert eight["candidate-wise"]["pairs_correct"] >= 0.9 * eight["pairs"]
+
+
+def test_a_second_run_reads_what_the_first_one_stored(store, results, monkeypatch):
+    """Resumed equals uninterrupted: with the cache in place nothing is solved again, and the table is the same."""
+    monkeypatch.setattr(cases, "_evaluate", None)
+    again, _ = STUDIES["primary"].run(cases.Context(store, TINY))
+    assert again == results["primary"][0]
+
+
+def test_an_interrupted_study_ends_like_an_uninterrupted_one(store, results, tmp_path):
+    class Stop(Exception):
+        pass
+
+    def stop(what, done, total):
+        if "reaction_diffusion-fno-e1" in what:
+            raise Stop
+
+    cache = store / "cache"
+    kept = cache.rename(tmp_path / "cache")
+    try:
+        with pytest.raises(Stop):
+            STUDIES["panels"].run(cases.Context(store, TINY, stop))
+        assert list(cache.glob("*.npz"))
+        assert not list(cache.glob(".*partial"))
+        assert STUDIES["panels"].run(cases.Context(store, TINY))[0] == results["panels"][0]
+    finally:
+        for path in cache.glob("*"):
+            path.unlink()
+        cache.rmdir()
+        kept.rename(cache)
+
+
+def test_wrong_inputs_stay_in_their_stratum():
+    strata = shifted_strata(9)
+    other = cases.wrong_inputs(strata)
+    assert sorted(other) == list(range(9))
+    assert all(strata[k] == strata[j] and k != j for k, j in enumerate(other))
+
+
+def test_predictions_of_another_library_are_refused(store):
+    first, second = GROUPS["primary"][0], GROUPS["primary"][1]
+    target = predictions.path(store, TINY, first, "evaluation")
+    kept = target.read_bytes()
+    try:
+        target.write_bytes(predictions.path(store, TINY, second, "evaluation").read_bytes())
+        with pytest.raises(StoreError, match="library is 'burgers-fno-e2', expected 'burgers-fno-e1'"):
+            predictions.read(store, TINY, first, "evaluation")
+        target.write_bytes(kept[: len(kept) // 2])
+        with pytest.raises(StoreError, match="not a readable netCDF"):
+            predictions.read(store, TINY, first, "evaluation")
+    finally:
+        target.write_bytes(kept)
+    with pytest.raises(StoreError, match="inputs is 3, expected 6"):
+        predictions.read(store, replace(TINY, evaluation=6), first, "evaluation")
+
+
+def test_command_line_names_what_is_missing(tmp_path):
+    run = CliRunner().invoke
+    found = run(app, ["study", "primary", "--profile", "smoke", "--store", str(tmp_path)])
+    assert found.exit_code == 1
+    assert "physrank train" in found.output.replace("\n", " ")
+    assert run(app, ["study", "nothing"]).exit_code == 1
+    assert "Groups" in run(app, ["train", "nothing"]).output
+    verified = run(app, ["study", "verify", "--profile", "smoke", "--out", str(tmp_path)])
+    assert verified.exit_code == 1
+    assert "no result" in verified.output
