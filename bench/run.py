@@ -71,8 +71,10 @@ def burgers_case(index: int) -> tuple[pr.equations.Burgers, np.ndarray]:
 
 def reaction_diffusion_case() -> tuple[pr.equations.ReactionDiffusion, np.ndarray]:
     data = DemoData.load()
-    lifted = pr.lifts.lift(data.predictions[2], (130, 130), "sine")
-    return data.problem(2), np.concatenate([lifted, 0.9 * lifted])
+    lifted = pr.lifts.lift(data.predictions["reaction_diffusion-fno-e1"][2], (130, 130), "sine")
+    problem = data.problem("reaction_diffusion", 2)
+    assert isinstance(problem, pr.equations.ReactionDiffusion)
+    return problem, np.concatenate([lifted, 0.9 * lifted])
 
 
 def sparse_solve(problem: pr.equations.ReactionDiffusion, at: np.ndarray, rhs: np.ndarray) -> np.ndarray:

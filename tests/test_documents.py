@@ -13,13 +13,13 @@ render = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(render)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/results.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/results.md", "docs/laboratory.md"])
 def test_documents_are_rendered_from_results(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     assert render.render(text) == text, "run `make docs`"
 
 
-@pytest.mark.parametrize("name", ["results/bench.json", "results/demo/demo.json"])
+@pytest.mark.parametrize("name", ["results/bench.json", "results/demo/demo.json", "results/references.json"])
 def test_results_carry_provenance(name):
     stored = json.loads((ROOT / name).read_text(encoding="utf-8"))
     assert re.fullmatch(r"[0-9a-f]{12}(\+changes)?", stored["provenance"]["commit"])

@@ -4,37 +4,39 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from physrank import equations, geometry, plots, ranking
+from physrank import geometry, plots, ranking
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import Recovery
-from physrank.lab.inputs import ReactionDiffusionInput
+from physrank.lab.inputs import BurgersInput, ReactionDiffusionInput
+from physrank.lab.libraries.setups import SETUPS
 from physrank.lab.provenance import stamp
-from physrank.physics import lifts
+from physrank.physics import Problem
 from physrank.ranking import Ranking, Scores, scorers
 
-DATA = Path(__file__).parent / "data" / "demo_reaction_diffusion.npz"
-MAX_BYTES = 4_000_000
-POINTS = 128  # interior nodes of the common grid
-PICTURED = 2  # which input is drawn
+DATA = Path(__file__).parent / "data" / "demo.npz"
+MAX_BYTES = 8_000_000
+LIBRARIES = ("burgers-fno-e1", "burgers-cno-e1", "reaction_diffusion-fno-e1", "reaction_diffusion-cno-e1")
+INPUTS = {"burgers": BurgersInput, "reaction_diffusion": ReactionDiffusionInput}
+PICTURED = ("reaction_diffusion-fno-e1", 2)  # which input of which library is drawn
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class DemoData:
-    """Predictions of eight FNO checkpoints on 24 shifted inputs, and the reference that ranking never sees."""
+    """Predictions of four libraries, eight checkpoints each, and references that ranking never sees."""
 
-    names: tuple[str, ...]
-    inputs: list[ReactionDiffusionInput]
-    predictions: Array  # (inputs, candidates, nodes, nodes), float32
-    reference: Array  # (inputs, points, points) on Chebyshev nodes
-    validation_loss: Array
+    inputs: dict[str, list[Any]]  # by equation
+    references: dict[str, Array]
+    predictions: dict[str, Array]  # by library: (inputs, candidates, rows, columns), float32
+    names: dict[str, tuple[str, ...]]
+    validation_loss: dict[str, Array]
     sha256: str
 
     @classmethod
@@ -49,42 +51,48 @@ class DemoData:
                 f"{path.name} does not match its manifest (sha256 {found[:12]}…, expected {expected[:12]}…)."
             )
         with np.load(path, allow_pickle=False) as file:
-            inputs = [
-                ReactionDiffusionInput(a, f, float(linear), float(cubic), str(stratum))
-                for a, f, linear, cubic, stratum in zip(
-                    file["diffusion_coefficients"],
-                    file["forcing_coefficients"],
-                    file["linear"],
-                    file["cubic"],
-                    file["stratum"],
-                    strict=True,
-                )
-            ]
-            names = tuple(str(name) for name in file["names"])
-            return cls(names, inputs, file["predictions"], file["reference"], file["validation_loss"], found)
+            return cls(
+                inputs={equation: _inputs(file, equation) for equation in INPUTS},
+                references={equation: file[f"{equation} reference"] for equation in INPUTS},
+                predictions={name: file[f"{name} predictions"] for name in LIBRARIES},
+                names={name: tuple(str(n) for n in file[f"{name} names"]) for name in LIBRARIES},
+                validation_loss={name: file[f"{name} validation_loss"] for name in LIBRARIES},
+                sha256=found,
+            )
 
-    def problem(self, k: int) -> equations.ReactionDiffusion:
-        case = self.inputs[k]
-        return equations.ReactionDiffusion(case.diffusion, case.forcing, case.linear, case.cubic, points=POINTS)
+    def problem(self, equation: str, k: int) -> Problem:
+        return SETUPS[equation].problem(self.inputs[equation][k])
 
-    def candidates(self, k: int) -> dict[str, Array]:
-        return dict(zip(self.names, self.predictions[k], strict=True))
-
-    def truth(self, k: int) -> Array:
-        return lifts.lift(self.reference[k], (POINTS + 2, POINTS + 2), "chebyshev")
+    def candidates(self, library: str, k: int) -> dict[str, Array]:
+        return dict(zip(self.names[library], self.predictions[library][k], strict=True))
 
 
-def methods(data: DemoData) -> dict[str, Callable[..., Scores]]:
+def _inputs(file: Any, equation: str) -> list[Any]:
+    """Input objects from their stored coefficients: seeds would tie the data to a version of NumPy."""
+    kind = INPUTS[equation]
+    columns = {field.name: file[f"{equation} {field.name}"] for field in fields(kind)}
+    return [
+        kind(**{name: row if row.ndim else row.item() for name, row in ((n, c[k]) for n, c in columns.items())})
+        for k in range(len(columns["stratum"]))
+    ]
+
+
+def equation_of(library: str) -> str:
+    return library.rsplit("-", 2)[0]
+
+
+def methods(data: DemoData, library: str) -> dict[str, Callable[..., Scores]]:
+    losses = dict(zip(data.names[library], map(float, data.validation_loss[library]), strict=True))
+    coarse = {"burgers": (96, 48), "reaction_diffusion": (64, 16)}[equation_of(library)]
     return {
         "shared response": scorers.SharedResponse(),
         "shared, 2 corrections": scorers.SharedResponse(corrections=2),
         "raw residual": scorers.RawResidual(),
         "distance to mean": scorers.MeanCentrality(),
         "distance to medoid": scorers.MedoidCentrality(),
-        "validation loss": scorers.ValidationLoss(dict(zip(data.names, map(float, data.validation_loss), strict=True))),
+        "validation loss": scorers.ValidationLoss(losses),
         "direct solve, same grid": scorers.DirectSolve(),
-        "direct solve, 64 points": scorers.DirectSolve(points=64),
-        "direct solve, 16 points": scorers.DirectSolve(points=16),
+        **{f"direct solve, {n} points": scorers.DirectSolve(points=n) for n in coarse},
     }
 
 
@@ -93,88 +101,112 @@ class Demo:
     """Everything the demo found."""
 
     data: DemoData
-    recovery: dict[str, Recovery]
-    seconds: dict[str, float]  # median per input, after compilation
-    pictured: Ranking
-    losses: Array
-    proxy_losses: Array
-    selection: ranking.Selection
+    recovery: dict[str, dict[str, Recovery]]  # equation → method
+    seconds: dict[str, dict[str, float]]  # median per input, after compilation
+    rankings: dict[str, list[Ranking]]  # by library
+    losses: dict[str, Array]
+    proxy_losses: dict[str, Array]
+    selections: dict[str, ranking.Selection]
     wall_seconds: float
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON and for the tables in the documentation."""
+        proxy, best = (
+            np.concatenate(list(self.proxy_losses.values())),
+            np.concatenate([table.min(axis=1) for table in self.losses.values()]),
+        )
         return {
-            "what": "eight FNO checkpoints, reaction–diffusion 128², 24 shifted inputs",
+            "what": "FNO and CNO libraries of eight checkpoints, Burgers and reaction–diffusion, 12 shifted inputs each",
             "data_sha256": self.data.sha256,
-            "methods": {
-                name: {**recovery.to_dict(), "median_seconds_per_input": self.seconds[name]}
-                for name, recovery in self.recovery.items()
+            "equations": {
+                equation: {
+                    name: {**found.to_dict(), "median_seconds_per_input": self.seconds[equation][name]}
+                    for name, found in rows.items()
+                }
+                for equation, rows in self.recovery.items()
             },
             "direct_use_of_proxy": {
-                "cases_no_worse_than_best_candidate": int(np.sum(self.proxy_losses <= self.losses.min(axis=1))),
-                "median_proxy_loss": float(np.median(self.proxy_losses)),
-                "median_best_candidate_loss": float(np.median(self.losses.min(axis=1))),
+                "cases": len(proxy),
+                "cases_no_worse_than_best_candidate": int(np.sum(proxy <= best)),
             },
-            "selection": self.selection.to_dict(),
+            "selections": {library: found.to_dict() for library, found in self.selections.items()},
             "wall_seconds": self.wall_seconds,
         }
 
     @property
-    def advice(self) -> str:
-        """What the measured numbers say about solving instead of ranking."""
-        shared = self.recovery["shared response"]
+    def advice(self) -> list[str]:
+        """What the measured numbers say about solving instead of ranking, one sentence per equation."""
+        return [self._advice(equation) for equation in self.recovery]
+
+    def _advice(self, equation: str) -> str:
+        rows, seconds = self.recovery[equation], self.seconds[equation]
+        shared, name = rows["shared response"], equation.replace("_", "–").replace("burgers", "Burgers")
         rivals = [
-            name
-            for name, found in self.recovery.items()
-            if name.startswith("direct")
+            method
+            for method, found in rows.items()
+            if method.startswith("direct")
             and found.pairs_correct >= shared.pairs_correct
-            and self.seconds[name] <= self.seconds["shared response"]
+            and seconds[method] <= seconds["shared response"]
         ]
         if rivals:
-            fastest = min(rivals, key=lambda name: self.seconds[name])
-            ratio = self.seconds["shared response"] / self.seconds[fastest]
+            fastest = min(rivals, key=lambda method: seconds[method])
+            ratio = seconds["shared response"] / seconds[fastest]
             return (
-                f"Honest yardstick: here a {fastest} is {ratio:.1f}× cheaper than the shared response and ranks at least as "
-                "well. Where you have such a solver and may run it, do."
+                f"Honest yardstick, {name}: a {fastest} is {ratio:.1f}× cheaper than the shared response and ranks at least "
+                "as well. Where you have such a solver and may run it, do."
             )
-        return "Honest yardstick: no direct solve in the table was both cheaper and at least as accurate."
+        return f"Honest yardstick, {name}: no direct solve in the table was both cheaper and at least as accurate."
 
 
 def run(progress: Progress) -> Demo:
-    """Score every input with every method; only then look at the reference."""
+    """Score every input with every method; only then look at the references."""
     started = time.perf_counter()
     data = DemoData.load()
-    count = len(data.inputs)
-    problems = [data.problem(k) for k in range(count)]
-    scored: dict[str, list[Scores]] = {}
-    for name, scorer in methods(data).items():
-        scored[name] = []
-        for k in range(count):
-            progress(name, k, count)
-            scores = scorer(problems[k], data.candidates(k))
-            if scores.unresolved:
-                raise ranking.UnresolvedError(f"{name} failed on input {k}: {scores.unresolved}")
-            scored[name].append(scores)
-        progress(name, count, count)
-    rankings = list(ranking.rank_panel(problems, (data.candidates(k) for k in range(count))))
+    scored: dict[str, dict[str, list[Scores]]] = {equation: {} for equation in INPUTS}
+    rankings: dict[str, list[Ranking]] = {}
+    for library in LIBRARIES:
+        equation = equation_of(library)
+        count = len(data.inputs[equation])
+        problems = [data.problem(equation, k) for k in range(count)]
+        for name, scorer in methods(data, library).items():
+            rows = scored[equation].setdefault(name, [])
+            for k in range(count):
+                progress(f"{library}: {name}", k, count)
+                scores = scorer(problems[k], data.candidates(library, k))
+                if scores.unresolved:
+                    raise ranking.UnresolvedError(f"{name} failed on input {k} of {library}: {scores.unresolved}")
+                rows.append(scores)
+            progress(f"{library}: {name}", count, count)
+        rankings[library] = list(ranking.rank_panel(problems, (data.candidates(library, k) for k in range(count))))
 
     # The reveal.
-    truths = [data.truth(k) for k in range(count)]
-    losses = np.stack([geometry.scores_of(r.space, r.outputs, t) for r, t in zip(rankings, truths, strict=True)])
+    losses, proxies = {}, {}
+    for library, found in rankings.items():
+        truths = data.references[equation_of(library)]
+        losses[library] = np.stack(
+            [geometry.scores_of(r.space, r.outputs, t) for r, t in zip(found, truths, strict=True)]
+        )
+        proxies[library] = np.array([r.space.norm_squared(r.proxy - t) for r, t in zip(found, truths, strict=True)])
+    recovery, seconds = {}, {}
+    for equation, rows in scored.items():
+        true = np.concatenate([losses[library] for library in LIBRARIES if equation_of(library) == equation])
+        recovery[equation] = {m: Recovery.of(true, np.stack([s.values for s in of])) for m, of in rows.items()}
+        seconds[equation] = {m: float(np.median([s.seconds for s in of])) for m, of in rows.items()}
     return Demo(
         data=data,
-        recovery={name: Recovery.of(losses, np.stack([s.values for s in rows])) for name, rows in scored.items()},
-        seconds={name: float(np.median([s.seconds for s in rows])) for name, rows in scored.items()},
-        pictured=rankings[PICTURED],
+        recovery=recovery,
+        seconds=seconds,
+        rankings=rankings,
         losses=losses,
-        proxy_losses=np.array([r.space.norm_squared(r.proxy - t) for r, t in zip(rankings, truths, strict=True)]),
-        selection=ranking.select(rankings),
+        proxy_losses=proxies,
+        selections={library: ranking.select(found) for library, found in rankings.items()},
         wall_seconds=time.perf_counter() - started,
     )
 
 
 def picture(demo: Demo) -> Any:
-    shown = demo.pictured
+    library, k = PICTURED
+    shown = demo.rankings[library][k]
     return plots.ranking_figure(
         names=shown.names,
         outputs=shown.outputs,
@@ -182,8 +214,8 @@ def picture(demo: Demo) -> Any:
         anchor=np.asarray(shown.response.anchor),
         estimates=shown.error_estimates,
         unresolved=shown.unresolved,
-        truth=demo.data.truth(PICTURED),
-        true_errors=np.sqrt(demo.losses[PICTURED]),
+        truth=demo.data.references[equation_of(library)][k],
+        true_errors=np.sqrt(demo.losses[library][k]),
     )
 
 
@@ -195,4 +227,5 @@ def write(demo: Demo, folder: Path) -> list[Path]:
     numbers.write_text(
         json.dumps(stamp(demo.to_dict()), indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
     )
-    return [image, numbers, demo.pictured.report(folder / "report.html")]
+    library, k = PICTURED
+    return [image, numbers, demo.rankings[library][k].report(folder / "report.html")]

@@ -62,12 +62,12 @@ def check_settings(path: Path, stored: dict[str, Any], asked: dict[str, Any]) ->
         raise StoreError(f"{path} was made with other settings: {shown}. Use another --store, or delete it.")
 
 
-def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> Path:
+def write_arrays(path: Path, arrays: dict[str, np.ndarray], *, compressed: bool = False) -> Path:
     """A NumPy archive, whole or not at all."""
 
     def write(temporary: Path) -> None:
         with temporary.open("wb") as file:  # given a name, NumPy would add a suffix
-            np.savez(file, allow_pickle=False, **arrays)
+            (np.savez_compressed if compressed else np.savez)(file, allow_pickle=False, **arrays)
 
     return write_atomically(path, write)
 
