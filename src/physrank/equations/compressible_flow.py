@@ -240,14 +240,16 @@ def _stable_step(state: np.ndarray, flow: CompressibleFlow) -> float:
     return CFL_LIMIT * flow.spacing / (speeds + diffusive)
 
 
-def _unevenness(density: Array, axis: int, boundary: str) -> float:
+def _unevenness(density: np.ndarray, axis: int, boundary: str) -> float:
     """A cell's mean face density over its own, at most: so much faster the velocity of a light cell diffuses."""
     padded = np.moveaxis(_padded(density, axis, boundary, (1, 1)), axis, -1)
     own = padded[..., 1:-1]
     return float(((padded[..., :-2] + 2 * own + padded[..., 2:]) / (4 * own)).max())
 
 
-def _fastest(density: Array, velocity: Array, pressure: Array, gamma: float, axis: int, boundary: str) -> float:
+def _fastest(
+    density: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, gamma: float, axis: int, boundary: str
+) -> float:
     """The fastest wave that neighbouring cells send out: Toro's estimate, sharp where they agree, safe for shocks.
 
     With ρ̄c̄ the mean impedance, the pressure between two cells is about p* = p̄ − (u_R − u_L) ρ̄c̄ / 2; a side with p* > p
@@ -264,7 +266,7 @@ def _fastest(density: Array, velocity: Array, pressure: Array, gamma: float, axi
     return float(np.maximum(np.abs(ul - cl * shock(pl)), np.abs(ur + cr * shock(pr))).max())
 
 
-def _padded(values: Array, axis: int, boundary: str, cells: tuple[int, int]) -> Array:
+def _padded(values: np.ndarray, axis: int, boundary: str, cells: tuple[int, int]) -> np.ndarray:
     """The boundary's cells added before and after, along one axis counted from the end."""
     ends = {"periodic": "wrap", "outflow": "edge"}[boundary]
     width = [cells if d == values.ndim + axis else (0, 0) for d in range(values.ndim)]
