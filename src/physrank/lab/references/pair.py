@@ -61,5 +61,7 @@ def unresolved_top1(losses: Array, changes: Array) -> bool:
     """The same check for the best candidate and the runner-up."""
     if len(losses) < 2:
         return False  # nothing to confuse it with
+    if not (np.all(np.isfinite(losses)) and np.all(np.isfinite(changes))):
+        return True  # an unknown loss could be the smallest
     first, second = np.argsort(losses, kind="stable")[:2]
     return not losses[second] - losses[first] > changes[first] + changes[second]
