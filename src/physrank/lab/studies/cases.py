@@ -90,30 +90,32 @@ def evaluate(
     corrections: int = 1,
     realization: str = "native",
     level: str = "first",
+    reveal: bool = True,
 ) -> Cases:
-    """Score without the reference, then reveal it."""
+    """Score without the reference, then reveal it; `reveal=False` for populations whose references nobody needs."""
     count = predictions.count(context.profile, name)
     identity = predictions.identity(context.profile, library, name, realization)
-    key = {**identity, "anchor": anchor, "corrections": corrections, "level": level}
+    key = {**identity, "anchor": anchor, "corrections": corrections, "level": level if reveal else None}
 
     def make() -> dict[str, Array]:
-        return _evaluate(context, library, name, anchor, corrections, realization, level)
+        scored, rankings = _score(context, library, name, anchor, corrections, realization)
+        return scored | (_reveal(rankings, hidden(context, library, name, level)) if reveal else {})
 
     found = context.cached("cases", key, make)
     return Cases(
         library=library,
         strata=tuple(shifted_strata(count)),
-        losses=found["losses"],
-        changes=found["changes"],
+        losses=found.get("losses", np.empty((0, 0))),
+        changes=found.get("changes", np.empty((0, 0))),
         scores={method: found[f"score {method}"] for method in METHODS},
-        proxy_loss=found["proxy_loss"],
+        proxy_loss=found.get("proxy_loss", np.empty(0)),
         seconds=found["seconds"],
     )
 
 
-def _evaluate(
-    context: Context, library: Library, name: str, anchor: str, corrections: int, realization: str, level: str
-) -> dict[str, Array]:
+def _score(
+    context: Context, library: Library, name: str, anchor: str, corrections: int, realization: str
+) -> tuple[dict[str, Array], list["_Small"]]:
     data = predictions.read(context.store, context.profile, library, name, realization)
     pairs = list(problems_and_candidates(context, library, name, realization))
     label, total = f"{library.name}, {name}, {anchor}", len(pairs)
@@ -143,16 +145,18 @@ def _evaluate(
             failed = method in ("shared", "reversed") and small.unresolved
             rows[f"score {method}"].append(np.full_like(scores, np.nan) if failed else scores)
         rows["score validation"].append(np.asarray(data["validation_loss"].values))
-    revealed = hidden(context, library, name, level)
-    both = [r.losses(s.space, s.outputs) for r, s in zip(revealed, rankings, strict=True)]
+    tables = {method: np.stack(values) for method, values in rows.items()}
+    return tables | {"seconds": np.array([small.seconds for small in rankings])}, rankings
+
+
+def _reveal(rankings: list["_Small"], references: Sequence[Reference]) -> dict[str, Array]:
+    both = [r.losses(s.space, s.outputs) for r, s in zip(references, rankings, strict=True)]
     return {
-        **{method: np.stack(values) for method, values in rows.items()},
         "losses": np.stack([fine for fine, _ in both]),
         "changes": np.stack([change for _, change in both]),
         "proxy_loss": np.array(
-            [float(s.space.norm_squared(s.proxy - r.fine)) for r, s in zip(revealed, rankings, strict=True)]
+            [float(s.space.norm_squared(s.proxy - r.fine)) for r, s in zip(references, rankings, strict=True)]
         ),
-        "seconds": np.array([small.seconds for small in rankings]),
     }
 
 

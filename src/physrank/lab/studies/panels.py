@@ -21,7 +21,7 @@ PAPER = {
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
     profile = context.profile
-    chosen_on = [evaluate(context, library, "panel") for library in GROUPS["primary"]]
+    chosen_on = [evaluate(context, library, "panel", reveal=False) for library in GROUPS["primary"]]
     judged_on = [evaluate(context, library, "deployment") for library in GROUPS["primary"]]
     sizes = [b for b in (3, 6, 12, 24) if b <= profile.panel_size]
     joined = [b for b in (48, 72, 96, 144, 192) if b <= profile.panels * profile.panel_size and b > profile.panel_size]
