@@ -4,10 +4,17 @@ import contextlib
 import io
 import json
 import re
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(Path(__file__).parent))
+
+import render_studies  # noqa: E402
+
+from physrank.lab.studies import STUDIES  # noqa: E402
 
 
 def demo_table(result: dict[str, Any]) -> str:
@@ -72,6 +79,23 @@ def snippet_output(text: str) -> str:
     return printed.getvalue()
 
 
+def study_table(name: str, table: Callable[[dict[str, Any]], str]) -> str:
+    if not (ROOT / f"results/studies/laptop/{name}.json").exists():
+        return "*Not run yet in this profile.*"
+    result = stored(f"studies/laptop/{name}.json")
+    return "\n".join([table(result), "", source(result, f"physrank study {name}")])
+
+
+def claims_list() -> str:
+    """What each stored study supports, in its own words; `physrank study verify` checks the same sentences."""
+    lines = []
+    for name, study in STUDIES.items():
+        if (ROOT / f"results/studies/laptop/{name}.json").exists():
+            found = study.claims(stored(f"studies/laptop/{name}.json"))
+            lines += [f"- {name}: {claim}" + ("" if holds else " — **does not hold**") for claim, holds in found]
+    return "\n".join(lines)
+
+
 def stored(path: str) -> dict[str, Any]:
     return json.loads((ROOT / "results" / path).read_text(encoding="utf-8"))
 
@@ -82,6 +106,9 @@ def render(text: str) -> str:
         "bench": bench_table(stored("bench.json")),
         "references": references_table(stored("references.json")),
     }
+    for name, table in render_studies.STUDIES.items():
+        tables[f"study-{name}"] = study_table(name, table)
+    tables["claims"] = claims_list()
     for name, table in tables.items():
         text = re.sub(
             rf"(<!-- table:{name} -->\n).*?(<!-- end -->)",
@@ -99,5 +126,7 @@ if __name__ == "__main__":
     picture = ROOT / "docs/assets/demo.png"
     picture.parent.mkdir(exist_ok=True)
     picture.write_bytes((ROOT / "results/demo/demo.png").read_bytes())
+    for picture in sorted((ROOT / "results/studies/laptop").glob("*.png")):
+        (ROOT / "docs/assets" / f"study_{picture.name}").write_bytes(picture.read_bytes())
     for path in (ROOT / "README.md", ROOT / "docs/results.md", ROOT / "docs/laboratory.md"):
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")

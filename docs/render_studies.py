@@ -1,0 +1,152 @@
+"""Tables of the studies, ours beside the paper's, from the stored results of the laptop profile."""
+
+from typing import Any
+
+Result = dict[str, Any]
+
+
+def percent(part: float, whole: float) -> str:
+    return f"{part / whole:.2%}" if whole else "–"
+
+
+def pairs(row: Result, strict: bool = False) -> str:
+    if strict:
+        return f"{row['strict_correct']:,}/{row['pairs_all']:,} = {percent(row['strict_correct'], row['pairs_all'])}"
+    return f"{row['pairs_correct']:,}/{row['pairs']:,} = {percent(row['pairs_correct'], row['pairs'])}"
+
+
+def top1(row: Result, strict: bool = False) -> str:
+    count = row["top1_exact" if strict else "top1_tolerant"]
+    return f"{count:,}/{row['cases']:,} = {percent(count, row['cases'])}"
+
+
+def interval(row: Result, key: str) -> str:
+    found = row.get(key)
+    return f" [{100 * found['low']:.2f}, {100 * found['high']:.2f}]" if found else ""
+
+
+def table(headings: list[str], rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(headings) + " |", "|---" * len(headings) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def primary(result: Result) -> str:
+    rows = []
+    for method, row in result["pooled"].items():
+        theirs = result["paper"].get(method)
+        rows.append(
+            [
+                method,
+                pairs(row) + interval(row, "pair_interval"),
+                f"{theirs['pairs']:.2%}" if theirs else "",
+                top1(row) + interval(row, "top1_interval"),
+                f"{theirs['top1']:.2%}" if theirs else "",
+                f"{row['mean_normalized_regret']:.4f}",
+            ]
+        )
+    first = table(["method", "non-tie pairs", "paper", "tolerant top-1", "paper", "mean regret"], rows)
+    second = table(
+        ["library", "shared: pairs", "raw: pairs", "shared: top-1", "raw: top-1"],
+        [
+            [name, pairs(cell["shared"]), pairs(cell["raw"]), top1(cell["shared"]), top1(cell["raw"])]
+            for name, cell in result["cells"].items()
+        ],
+    )
+    proxy = result["direct_use_of_q"]
+    lowest = [d["correct"][0] / max(d["total"][0], 1) for d in (result["deciles"]["shared"], result["deciles"]["raw"])]
+    return (
+        f"{first}\n\n{second}\n\nq itself was no worse than the best candidate in "
+        f"{proxy['no_worse_than_best_candidate']:,} of {proxy['cases']:,} cases (paper: 1,920 of 1,920). In the tenth "
+        f"of pairs with the smallest margins, the shared response recovers {lowest[0]:.1%} (paper: 97.8 %), the raw residual "
+        f"{lowest[1]:.1%}. The reference cannot decide {result['unresolved']['pairs']} pairs and "
+        f"{result['unresolved']['top1']} winners; they stay in."
+    )
+
+
+def additional(result: Result) -> str:
+    rows = []
+    for anchor, methods in result["pooled"].items():
+        for method, row in methods.items():
+            theirs = result["paper"].get(anchor, {}).get(method)
+            rows.append(
+                [
+                    anchor,
+                    method,
+                    pairs(row, True) + interval(row, "pair_interval"),
+                    f"{theirs['pairs']:.2%}" if theirs else "",
+                    top1(row, True) + interval(row, "top1_interval"),
+                    f"{theirs['top1']:.2%}" if theirs else "",
+                ]
+            )
+    return table(["anchor", "method", "strict pairs", "paper", "exact top-1", "paper"], rows)
+
+
+def composition(result: Result) -> str:
+    rows = [[name, pairs(row, True), top1(row, True)] for name, row in result["pooled"].items()]
+    return table(["what ranks", "strict pairs", "exact top-1"], rows)
+
+
+def controls(result: Result) -> str:
+    sixteen, eight = result["sixteen"], result["eight"]
+    rows = [[m, pairs(sixteen[m]), top1(sixteen[m])] for m in ("shared", "candidate-wise", "raw")]
+    first = table(["16 candidates", "non-tie pairs", "tolerant top-1"], rows)
+    costs = [
+        [name, *[f"{1e3 * row[n]['shared']:.1f} / {1e3 * row[n]['candidate-wise']:.1f}" for n in ("2", "4", "8", "16")]]
+        for name, row in result["cost"].items()
+    ]
+    second = table(["ms, shared / candidate-wise", "N = 2", "4", "8", "16"], costs)
+    crossed, wise = eight["cross-fit"]["pairs_correct"], eight["candidate-wise"]["pairs_correct"]
+    return (
+        f"{first}\n\nThe two choose the same candidate in {sixteen['same_choice']} of {sixteen['shared']['cases']} cases "
+        f"(paper: 191 of 192). With 8 candidates, pairs decided by a response that neither of the two entered: "
+        f"{crossed:,} of {eight['pairs']:,}; by candidate-wise corrections: {wise:,}.\n\n{second}"
+    )
+
+
+def variational(result: Result) -> str:
+    rows = [
+        [
+            method,
+            pairs(row),
+            f"{result['paper'][method]:.2%}",
+            top1(row),
+            str(row["inverse_actions"]),
+            f"{row['mean_regret']:.1e}",
+            f"{1e3 * row['median_seconds']:.1f}",
+        ]
+        for method, row in result["pooled"].items()
+    ]
+    flips = result["flips_between_realizations"]
+    said = ", ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in flips.items() if isinstance(value, int))
+    headings = ["method", "non-tie pairs", "paper", "tolerant top-1", "inverse actions", "mean regret", "ms"]
+    return f"{table(headings, rows)}\n\nThe same checkpoints rerun on the comparison grid, pairs: {said}."
+
+
+def panels(result: Result) -> str:
+    rows = []
+    for size in map(str, result["sizes"]):
+        cells = [size]
+        for method in ("shared", "raw"):
+            row = result["table"][method][size]
+            theirs = result["paper"][method].get(size)
+            cells += [
+                f"{row['mean_normalized_regret']:.4f}" + (f" (paper {theirs:.4f})" if theirs else ""),
+                f"{row['exact']} / {row['tolerant']} / {row['top2']} of {row['routes']}",
+            ]
+        rows.append(cells)
+    return table(
+        ["inputs", "shared: regret", "exact / tolerant / top two", "raw: regret", "exact / tolerant / top two"], rows
+    )
+
+
+def direct(result: Result) -> str:
+    rows = [
+        [equation.replace("_", "–"), method, pairs(row), top1(row), f"{1e3 * row['median_seconds']:.1f}"]
+        for equation, methods in result["table"].items()
+        for method, row in methods.items()
+    ]
+    advice = "\n".join(f"- {equation.replace('_', '–')}: {said}" for equation, said in result["advice"].items())
+    return f"{table(['', 'method', 'non-tie pairs', 'tolerant top-1', 'ms'], rows)}\n\n{advice}"
+
+
+STUDIES = {f.__name__: f for f in (primary, additional, composition, controls, variational, panels, direct)}
