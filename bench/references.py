@@ -61,9 +61,9 @@ def shock_tube_chunk(first: int) -> list[float]:
 
 
 def flow_2d_chunk(first: int) -> list[float]:
-    starts = [random_flow_2d("evaluation", k, 128) for k in range(first, first + CHUNK)]
+    starts = [random_flow_2d("evaluation", k, 64) for k in range(first, first + CHUNK)]
     times = np.linspace(0, 0.05, 6)
-    return [pdebench.flow_pair(s, times, 32, "periodic", gamma=5 / 3, shear=0.01, bulk=0.01).difference for s in starts]
+    return [pdebench.flow_pair(s, times, 16, "periodic", gamma=5 / 3, shear=0.01, bulk=0.01).difference for s in starts]
 
 
 RUNS: dict[str, Callable[[int], list[float]]] = {
