@@ -166,7 +166,7 @@ def test_predictions_of_another_library_are_refused(store):
     kept = target.read_bytes()
     try:
         target.write_bytes(predictions.path(store, TINY, second, "evaluation").read_bytes())
-        with pytest.raises(StoreError, match="library is 'burgers-fno-e2', expected 'burgers-fno-e1'"):
+        with pytest.raises(StoreError, match="library is burgers-fno-e2, expected burgers-fno-e1"):
             predictions.read(store, TINY, first, "evaluation")
         target.write_bytes(kept[: len(kept) // 2])
         with pytest.raises(StoreError, match="not a readable netCDF"):

@@ -80,14 +80,6 @@ class Burgers(PeriodicLine):
         samples = sample_forcing(forcing, time_values, x, np.linspace(0, 1, 2 * substeps + 1))
         lifted = lift(start, (points,), "fourier")
         warn_under_resolved("initial", lifted)
-        # |u| never exceeds its start plus what the force adds, and the ⅔ rule keeps wavenumbers below n/3 · 2π/L.
-        fastest = (np.abs(lifted).max() + np.ptp(time_values) * np.abs(samples).max()) * 2 * np.pi / length * points / 3
-        needed = int(np.ceil(fastest * float(np.diff(time_values).max()) / RK4_LIMIT - 1e-9))
-        if substeps < needed:
-            raise ValueError(
-                f"{substeps} substeps per row are unstable for this input: RK4 on {points} points needs a substep of at most "
-                f"{RK4_LIMIT / fastest:.3g}. Use substeps={needed} or more."
-            )
         self.initial = as_double(lifted)
         self.viscosity = as_double(viscosity_value)
         self.times = as_double(time_values)
@@ -95,6 +87,28 @@ class Burgers(PeriodicLine):
         self.length = float(length)
         self.points = points
         self.substeps = substeps
+        needed = self._needed_substeps(lifted)
+        if substeps < needed:
+            raise ValueError(
+                f"{substeps} substeps per row are unstable for this initial state: RK4 on {points} points needs a substep of "
+                f"at most {float(np.diff(time_values).max()) * RK4_LIMIT / self._advance(lifted):.3g}. "
+                f"Use substeps={needed} or more."
+            )
+
+    def _advance(self, state: np.ndarray) -> float:
+        """|u| k Δt of the longest row; the ⅔ rule keeps wavenumbers below n/3 · 2π/L."""
+        highest = 2 * np.pi / self.length * self.points / 3
+        return float(np.abs(state).max()) * highest * float(np.diff(np.asarray(self.times)).max())
+
+    def _needed_substeps(self, state: np.ndarray) -> int:
+        return int(np.ceil(self._advance(state) / RK4_LIMIT - 1e-9))
+
+    def concerns(self, state: np.ndarray) -> list[str]:
+        needed = self._needed_substeps(state)
+        faster = (
+            [f"its speeds need substeps={needed}: the flow is unstable around it"] if needed > self.substeps else []
+        )
+        return super().concerns(state) + faster
 
     def flow(self, now: Array, data: tuple[Array, Array], row: tuple[Array, Array]) -> Array:
         """Φ_n: one stored row to the next."""

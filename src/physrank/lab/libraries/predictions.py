@@ -78,7 +78,7 @@ def read(store: Path, profile: Profile, library: Library, population: str, reali
     if different:
         key = different[0]
         raise StoreError(
-            f"{source} holds other predictions: {key} is {dataset.attrs.get(key)!r}, expected {expected[key]!r}. "
+            f"{source} holds other predictions: {key} is {dataset.attrs.get(key)}, expected {expected[key]}. "
             "Use another --store, or delete the file."
         )
     fields = dataset["prediction"]
