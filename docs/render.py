@@ -83,7 +83,8 @@ def study_table(name: str, table: Callable[[dict[str, Any]], str]) -> str:
     if not (ROOT / f"results/studies/laptop/{name}.json").exists():
         return "*Not run yet in this profile.*"
     result = stored(f"studies/laptop/{name}.json")
-    return "\n".join([table(result), "", source(result, f"physrank study {name}")])
+    picture = f"![{name} study](assets/study_{name}.png)"
+    return "\n".join([table(result), "", picture, "", source(result, f"physrank study {name}")])
 
 
 def claims_list() -> str:
