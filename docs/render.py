@@ -94,7 +94,7 @@ def claims_list() -> str:
         if (ROOT / f"results/studies/laptop/{name}.json").exists():
             found = study.claims(stored(f"studies/laptop/{name}.json"))
             lines += [f"- {name}: {claim}" + ("" if holds else " — **does not hold**") for claim, holds in found]
-    return "\n".join(lines)
+    return "\n".join(lines or ["*No study has been run yet in the laptop profile.*"])
 
 
 def stored(path: str) -> dict[str, Any]:
