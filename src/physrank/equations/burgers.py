@@ -87,24 +87,23 @@ class Burgers(PeriodicLine):
         self.length = float(length)
         self.points = points
         self.substeps = substeps
-        needed = self._needed_substeps(lifted)
+        longest = float(np.diff(time_values).max())
+        needed = self._needed_substeps(lifted, longest)
         if substeps < needed:
             raise ValueError(
                 f"{substeps} substeps per row are unstable for this initial state: RK4 on {points} points needs a substep of "
-                f"at most {float(np.diff(time_values).max()) * RK4_LIMIT / self._advance(lifted):.3g}. "
-                f"Use substeps={needed} or more."
+                f"at most {RK4_LIMIT / self._fastest(lifted):.3g}. Use substeps={needed} or more."
             )
 
-    def _advance(self, state: np.ndarray) -> float:
-        """|u| k Δt of the longest row; the ⅔ rule keeps wavenumbers below n/3 · 2π/L."""
-        highest = 2 * np.pi / self.length * self.points / 3
-        return float(np.abs(state).max()) * highest * float(np.diff(np.asarray(self.times)).max())
+    def _fastest(self, state: np.ndarray) -> float:
+        """|u| k: the ⅔ rule keeps wavenumbers below n/3 · 2π/L."""
+        return float(np.abs(state).max()) * 2 * np.pi / self.length * self.points / 3
 
-    def _needed_substeps(self, state: np.ndarray) -> int:
-        return int(np.ceil(self._advance(state) / RK4_LIMIT - 1e-9))
+    def _needed_substeps(self, state: np.ndarray, interval: float) -> int:
+        return int(np.ceil(self._fastest(state) * interval / RK4_LIMIT - 1e-9))
 
     def concerns(self, state: np.ndarray) -> list[str]:
-        needed = self._needed_substeps(state)
+        needed = self._needed_substeps(state, float(np.diff(np.asarray(self.times)).max()))
         faster = (
             [f"its speeds need substeps={needed}: the flow is unstable around it"] if needed > self.substeps else []
         )

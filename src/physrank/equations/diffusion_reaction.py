@@ -59,11 +59,12 @@ class DiffusionReaction(Evolution):
         if coefficients.shape != (2,):
             raise ValueError(f"diffusion must be two numbers (D_u, D_v); got {diffusion!r}.")
         self.initial = as_double(start)
-        self.times = as_double(increasing_times(times))
+        time_values = increasing_times(times)
+        self.times = as_double(time_values)
         self.diffusion = as_double(coefficients)
         self.threshold = as_double(finite_array("threshold", threshold))
         self.length = float(positive("length", length))
-        longest = float(np.diff(np.asarray(self.times)).max())
+        longest = float(np.diff(time_values).max())
         if longest >= 2:
             raise ValueError(
                 f"times are up to {longest:g} apart; expected less than 2, where a trapezoidal step can become singular."
