@@ -87,7 +87,13 @@ def main() -> None:
         with ProcessPoolExecutor(CORES) as pool:
             bars = [bar for chunk in pool.map(RUNS[name], range(0, COUNT, CHUNK)) for bar in chunk]
         minutes = (time.perf_counter() - started) / 60
-        found[name] = {"inputs": COUNT, "minutes": minutes, "median": float(np.median(bars)), "largest": max(bars)}
+        found[name] = {
+            "inputs": COUNT,
+            "minutes": minutes,
+            "median": float(np.median(bars)),
+            "largest": max(bars),
+            "commit": stamp({})["provenance"]["commit"],  # rows of a resumed run may come from different commits
+        }
         print(
             f"{name}: {COUNT} references in {minutes:.1f} minutes (asked < 15); coarse to fine, largest point change: "
             f"median {np.median(bars):.1e}, worst {max(bars):.1e}",

@@ -60,7 +60,9 @@ def references_table(result: dict[str, Any]) -> str:
     lines.append("|---|---:|---:|---:|---:|")
     for name, row in result["results"].items():
         changes = f"{row['median']:.1e} | {row['largest']:.1e}"
-        lines.append(f"| {name.replace('_', ' ')} | {row['inputs']} | {row['minutes']:.1f} | {changes} |")
+        lines.append(
+            f"| {name.replace('_', ' ')} | {row['inputs']} | {row['minutes']:.1f} | {changes} | {row['commit']} |"
+        )
     return "\n".join([*lines, "", source(result, "make bench-references")])
 
 
