@@ -23,14 +23,13 @@ def store_predictions(
     profile: Profile,
     library: Library,
     progress: Callable[[str], None] = lambda name: None,
-    wanted: tuple[tuple[str, str], ...] = (("evaluation", "native"), ("panel", "native"), ("deployment", "native")),
 ) -> None:
     """Run every checkpoint on every population that is not stored yet; refuse a library that is not admissible."""
-    for name, realization in wanted:
+    for name, realization in predictions.wanted(library):
         if predictions.path(store, profile, library, name, realization).exists():
             predictions.read(store, profile, library, name, realization)  # the right one, or an error
             continue
-        progress(f"{library.name}: {name}")
+        progress(f"{library.name}: {name}, {realization}")
         setup, number = SETUPS[library.equation], predictions.count(profile, name)
         cases = population(library.equation, name, number)
         points = _comparison_points(library) if realization == "reinferred" else None

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 from physrank.lab.files import StoreError, digest, write_atomically
-from physrank.lab.libraries.plan import RUNS, Library, Profile
-from physrank.lab.libraries.setups import SETUPS
+from physrank.lab.libraries.plan import GROUPS, RUNS, Library, Profile
+from physrank.lab.libraries.setups import SETUPS, law
 
 POPULATIONS = ("evaluation", "panel", "deployment")
 REALIZATIONS = ("native", "reinferred")  # on the network's grid, or the same checkpoints run on the comparison grid
@@ -32,7 +32,16 @@ def identity(profile: Profile, library: Library, population: str, realization: s
         "realization": realization,
         "inputs": count(profile, population),
         "settings": digest(runs),
+        "law": law(library.equation),
     }
+
+
+def wanted(library: Library) -> list[tuple[str, str]]:
+    """(population, realization) of every file the studies read of a library."""
+    if library not in GROUPS["primary"]:
+        return [("evaluation", "native")]
+    again = [("evaluation", "reinferred")] if library.equation == "reaction_diffusion" else []
+    return [(name, "native") for name in POPULATIONS] + again
 
 
 def write(

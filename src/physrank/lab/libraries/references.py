@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from physrank.lab.files import StoreError, read_arrays, write_arrays
-from physrank.lab.libraries.setups import SETUPS, population
+from physrank.lab.libraries.setups import SETUPS, law, population
 from physrank.lab.references.pair import Reference
 
 CHUNK = 12
 
 
 def path(store: Path, equation: str, name: str, count: int, level: str) -> Path:
-    return store / "references" / f"{equation}-{name}-{count}-{level}.npz"
+    return store / "references" / f"{equation}-{name}-{count}-{level}-{law(equation)}.npz"
 
 
 def references(store: Path, equation: str, name: str, count: int, level: str = "first") -> list[Reference]:

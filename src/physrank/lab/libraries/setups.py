@@ -1,7 +1,9 @@
 """What a network sees and what it predicts, per equation; and the problem and reference behind each input."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 from physrank import equations
 from physrank.geometry.space import Array
-from physrank.lab.inputs import BurgersInput, ReactionDiffusionInput, shifted_strata
+from physrank.lab.inputs import STRATA, BurgersInput, ReactionDiffusionInput, shifted_strata
 from physrank.lab.inputs.burgers import HORIZON, LENGTH
 from physrank.lab.references import burgers, chebyshev, reaction_diffusion
 from physrank.lab.references.pair import Reference
@@ -132,3 +134,11 @@ SETUPS: dict[str, Setup] = {"burgers": Burgers(), "reaction_diffusion": Reaction
 def population(equation: str, name: str, count: int) -> list[Any]:
     """`count` shifted inputs of a population, balanced over the strata."""
     return [SETUPS[equation].sample(name, k, stratum) for k, stratum in enumerate(shifted_strata(count))]
+
+
+@cache
+def law(equation: str) -> str:
+    """A hash of a few inputs: what was stored under another input law must not pass for this one."""
+    setup = SETUPS[equation]
+    probes = [setup.sample("evaluation", k, stratum) for stratum in STRATA for k in range(3)]
+    return hashlib.sha256(setup.features(probes, 8).tobytes()).hexdigest()[:12]

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from physrank import ranking
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import Outcomes, Recovery
+from physrank.lab.libraries import predictions
 from physrank.lab.libraries.plan import GROUPS, Library
 from physrank.lab.studies import drawing, tables
 from physrank.lab.studies.cases import Context, evaluate, hidden, measure, problems_and_candidates
@@ -77,7 +78,7 @@ def _recomputed(context: Context, library: Library, kept: list[int]) -> dict[str
         found = problems_and_candidates(context, library, "evaluation")
         return [(p, {name: c[name] for name in np.array(list(c))[kept].tolist()}) for p, c in found]
 
-    key = {"library": library.name, "settings": library.settings(context.profile, 0), "kept": kept}
+    key = predictions.identity(context.profile, library, "evaluation", "native") | {"kept": kept}
     return measure(
         context, "six", key, pairs, lambda: hidden(context, library, "evaluation"), {"shared": scorers.SharedResponse()}
     )
@@ -97,7 +98,7 @@ def _median_scores(context: Context, library: Library) -> Array:
     found = measure(
         context,
         "median",
-        {"library": library.name, "settings": library.settings(context.profile, 0)},
+        predictions.identity(context.profile, library, "evaluation", "native"),
         lambda: list(problems_and_candidates(context, library, "evaluation")),
         lambda: hidden(context, library, "evaluation"),
         {"median": score},

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from physrank import ranking
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, Recovery, clustered
-from physrank.lab.libraries.plan import GROUPS, RUNS, Library
+from physrank.lab.libraries import predictions
+from physrank.lab.libraries.plan import GROUPS, Library
 from physrank.lab.studies.cases import Context, hidden, measure, problems_and_candidates
 from physrank.ranking import scorers
 from physrank.ranking.candidates import Library as Candidates
@@ -78,8 +79,8 @@ def _recovery(found: Sequence[dict[str, Array]], method: str) -> dict[str, Any]:
 
 def _key(context: Context, libraries: Sequence[Library], count: int) -> dict[str, Any]:
     return {
-        "settings": [lib.settings(context.profile, run) for lib in libraries for run in range(RUNS)],
-        "inputs": count,
+        "libraries": [predictions.identity(context.profile, library, "evaluation", "native") for library in libraries],
+        "limit": count,
     }
 
 
