@@ -1,0 +1,205 @@
+"""A certificate: what is proved about a ranking, against which target, and what it rests on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from physrank.geometry import GapIntervals
+from physrank.geometry.space import Array
+
+Kind = Literal["validated", "theorem", "estimate"]
+
+MEANING = {
+    "validated": "a theorem, with every number in it enclosed by outward rounding",
+    "theorem": "a theorem, evaluated in double precision without enclosing its round-off",
+    "estimate": "an estimate: part of it is sampled or assumed, so it can be wrong",
+}
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One thing the bound rests on, with what was measured."""
+
+    statement: str
+    holds: bool
+    measured: float | str
+
+    def __str__(self) -> str:
+        value = f"{self.measured:.4g}" if isinstance(self.measured, float) else self.measured
+        return f"{'✓' if self.holds else '✗'} {self.statement} ({value})"
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """What a method found out: where the true gaps G_ij(t) lie, and why.
+
+    A failed assumption leaves every gap open: use `Enclosure.open` then, or let `Certificate` do so.
+    """
+
+    kind: Kind
+    target: str
+    gaps: GapIntervals
+    state_bound: float  # of ‖s − u‖ in the norm that `norm` names
+    norm: str
+    assumptions: tuple[Assumption, ...]
+    solves: int = 0  # inverse actions it took
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Decisions that the enclosure proves; what it does not prove is open."""
+
+    names: tuple[str, ...]
+    proxy_gaps: Array  # G_ij(q)
+    enclosure: Enclosure
+    tolerance: float
+    seconds: float = 0.0
+
+    @property
+    def kind(self) -> Kind:
+        return self.enclosure.kind
+
+    @property
+    def target(self) -> str:
+        return self.enclosure.target
+
+    @property
+    def failed(self) -> tuple[Assumption, ...]:
+        """Assumptions that do not hold. With one of them, nothing is certified."""
+        return tuple(a for a in self.enclosure.assumptions if not a.holds)
+
+    @cached_property
+    def gaps(self) -> GapIntervals:
+        """Where each true gap lies; everything is open when an assumption fails."""
+        found = self.enclosure.gaps
+        return found.widened(np.full_like(found.low, np.inf)) if self.failed else found
+
+    # -- decisions -------------------------------------------------------------------------------------------------
+
+    @property
+    def signs(self) -> np.ndarray:
+        """+1 where i is certainly better than j, −1 where it is certainly worse, 0 where it is open."""
+        return self.gaps.signs
+
+    @property
+    def best(self) -> str | None:
+        """The candidate that is certainly the only best one; None: open."""
+        winner = self.gaps.winner
+        return None if winner is None else self.names[winner]
+
+    @property
+    def safe(self) -> list[str]:
+        """Candidates whose loss certainly exceeds the smallest by no more than `tolerance`."""
+        return [self.names[k] for k in self.gaps.within(self.tolerance)]
+
+    @property
+    def regret_bounds(self) -> dict[str, float]:
+        """The most that each candidate's loss can exceed the smallest one by."""
+        return dict(zip(self.names, self.gaps.worst_regret.tolist(), strict=True))
+
+    @property
+    def certified_pairs(self) -> tuple[int, int]:
+        """(certified, all) among pairs of candidates that could be scored."""
+        upper = np.triu_indices(len(self.names), 1)
+        comparable = np.isfinite(self.proxy_gaps[upper])
+        return int(np.sum(self.signs[upper][comparable] != 0)), int(comparable.sum())
+
+    @property
+    def settled(self) -> bool:
+        """Whether no decision is open: every pair has its sign."""
+        done, total = self.certified_pairs
+        return done == total and not self.failed
+
+    # -- what they rest on -----------------------------------------------------------------------------------------
+
+    @property
+    def bounds(self) -> Array:
+        """B_ij: how far the true gap can be from the proxy's."""
+        return np.maximum(self.gaps.high - self.proxy_gaps, self.proxy_gaps - self.gaps.low)
+
+    @property
+    def margins(self) -> Array:
+        """|G_ij(q)|."""
+        return np.abs(self.proxy_gaps)
+
+    @property
+    def ratios(self) -> Array:
+        """B_ij / |G_ij(q)|; below one certifies the pair."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.margins > 0, self.bounds / self.margins, np.inf)
+
+    def to_dict(self) -> dict[str, Any]:
+        done, total = self.certified_pairs
+        return {
+            "kind": self.kind,
+            "target": self.target,
+            "best": self.best,
+            "safe": self.safe,
+            "tolerance": self.tolerance,
+            "pairs_certified": done,
+            "pairs": total,
+            "regret_bounds": {name: _number(value) for name, value in self.regret_bounds.items()},
+            "state_bound": _number(self.enclosure.state_bound),
+            "norm": self.enclosure.norm,
+            "largest_ratio": _number(_largest(self.ratios)),
+            "assumptions": [
+                {
+                    "statement": a.statement,
+                    "holds": a.holds,
+                    "measured": _number(a.measured) if isinstance(a.measured, float) else a.measured,
+                }
+                for a in self.enclosure.assumptions
+            ],
+            "solves": self.enclosure.solves,
+            "seconds": self.seconds,
+        }
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        done, total = self.certified_pairs
+        lines = [f"Certificate ({self.kind}: {MEANING[self.kind]}) against {self.target}."]
+        if self.failed:
+            lines.append("Nothing is certified, since what it rests on does not hold:")
+        else:
+            decided = f"{self.best!r} is the best candidate" if self.best else "Which candidate is best stays open"
+            lines.append(
+                f"{decided}; {done} of {total} pairs are decided. The corrected state is within "
+                f"{self.enclosure.state_bound:.3g} of the target in {self.enclosure.norm}."
+            )
+            lines.append(self._regret())
+            lines.append("It rests on:")
+        lines += [f"  {assumption}" for assumption in self.enclosure.assumptions]
+        return "\n".join(line for line in lines if line)
+
+    def _regret(self) -> str:
+        least = min(self.regret_bounds, key=lambda name: self.regret_bounds[name])
+        value = self.regret_bounds[least]
+        if not np.isfinite(value):
+            return ""
+        if value <= 0:
+            return f"Choosing {least!r} costs nothing against any other choice."
+        return f"Choosing {least!r} costs at most {value:.3g} of squared loss against the best choice."
+
+
+def open_gaps(number: int) -> GapIntervals:
+    """Nothing known about any pair."""
+    return GapIntervals.around(np.zeros((number, number)), np.full((number, number), np.inf))
+
+
+def all_hold(assumptions: Sequence[Assumption]) -> bool:
+    return all(a.holds for a in assumptions)
+
+
+def _largest(ratios: Array) -> float:
+    upper = ratios[np.triu_indices(len(ratios), 1)]
+    known = upper[~np.isnan(upper)]
+    return float(known.max()) if known.size else float("nan")
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
