@@ -4,6 +4,7 @@ from physrank.geometry.comparison import ComparisonSubspace
 from physrank.geometry.decisions import (
     best_first,
     gap_matrix,
+    gaps_of,
     margin_radius,
     normalized_regret,
     pair_labels,
@@ -14,16 +15,39 @@ from physrank.geometry.decisions import (
     top1,
     weak_order,
 )
+from physrank.geometry.intervals import GapIntervals, InconsistentBounds, intersect
 from physrank.geometry.space import TaskSpace
+from physrank.geometry.uncertainty import (
+    Ball,
+    Box,
+    Ellipsoid,
+    FiniteSet,
+    Sum,
+    UncertaintySet,
+    gap_intervals,
+    pair_supports,
+)
 
 __all__ = [
+    "Ball",
+    "Box",
     "ComparisonSubspace",
+    "Ellipsoid",
+    "FiniteSet",
+    "GapIntervals",
+    "InconsistentBounds",
+    "Sum",
     "TaskSpace",
+    "UncertaintySet",
     "best_first",
+    "gap_intervals",
     "gap_matrix",
+    "gaps_of",
+    "intersect",
     "margin_radius",
     "normalized_regret",
     "pair_labels",
+    "pair_supports",
     "regret",
     "safe_error",
     "scores_of",

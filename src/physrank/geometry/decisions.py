@@ -16,6 +16,13 @@ def scores_of(space: TaskSpace, outputs: Array, target: Array) -> Array:
     return space.norm_squared(np.asarray(target) - np.asarray(outputs))
 
 
+def gaps_of(space: TaskSpace, outputs: Array, target: Array) -> Array:
+    """G_ij = ⟨y_i − y_j, 2t − y_i − y_j⟩_M, without forming scores, whose large common part would cancel."""
+    outputs, target = np.asarray(outputs, np.float64), np.asarray(target, np.float64)
+    # The bracket keeps the matrix antisymmetric to the last bit.
+    return np.stack([space.inner(y - outputs, 2 * target - (y + outputs)) for y in outputs])
+
+
 def gap_matrix(scores: ArrayLike) -> Array:
     scores = np.asarray(scores, np.float64)
     return scores[None, :] - scores[:, None]
