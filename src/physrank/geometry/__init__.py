@@ -1,5 +1,6 @@
 """Decision geometry: Hilbert task spaces, comparison subspaces and decisions. Pure linear algebra."""
 
+from physrank.geometry.bregman import AffineLosses, Bregman, smooth_remainder
 from physrank.geometry.comparison import ComparisonSubspace
 from physrank.geometry.decisions import (
     best_first,
@@ -29,8 +30,10 @@ from physrank.geometry.uncertainty import (
 )
 
 __all__ = [
+    "AffineLosses",
     "Ball",
     "Box",
+    "Bregman",
     "ComparisonSubspace",
     "Ellipsoid",
     "FiniteSet",
@@ -51,6 +54,7 @@ __all__ = [
     "regret",
     "safe_error",
     "scores_of",
+    "smooth_remainder",
     "tolerant_winners",
     "top1",
     "weak_order",
