@@ -17,6 +17,7 @@ from physrank.geometry.decisions import (
     weak_order,
 )
 from physrank.geometry.intervals import GapIntervals, InconsistentBounds, intersect
+from physrank.geometry.observability import Observability, minimax_risk, restricted_kernel_condition
 from physrank.geometry.space import TaskSpace
 from physrank.geometry.uncertainty import (
     Ball,
@@ -39,6 +40,7 @@ __all__ = [
     "FiniteSet",
     "GapIntervals",
     "InconsistentBounds",
+    "Observability",
     "Sum",
     "TaskSpace",
     "UncertaintySet",
@@ -48,10 +50,12 @@ __all__ = [
     "gaps_of",
     "intersect",
     "margin_radius",
+    "minimax_risk",
     "normalized_regret",
     "pair_labels",
     "pair_supports",
     "regret",
+    "restricted_kernel_condition",
     "safe_error",
     "scores_of",
     "smooth_remainder",
