@@ -2,6 +2,7 @@
 
 from physrank.geometry.bregman import AffineLosses, Bregman, smooth_remainder
 from physrank.geometry.comparison import ComparisonSubspace
+from physrank.geometry.concentration import mean_score_radius, recovers
 from physrank.geometry.decisions import (
     best_first,
     gap_matrix,
@@ -50,10 +51,12 @@ __all__ = [
     "gaps_of",
     "intersect",
     "margin_radius",
+    "mean_score_radius",
     "minimax_risk",
     "normalized_regret",
     "pair_labels",
     "pair_supports",
+    "recovers",
     "regret",
     "restricted_kernel_condition",
     "safe_error",
