@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from physrank import geometry
+from physrank.geometry import mean_score_radius
 from physrank.geometry.space import Array
 from physrank.ranking.result import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
@@ -167,4 +168,4 @@ def _radius(table: Array, bound: float | None, confidence: float) -> float | Non
             f"to {finite.max():g}. The radius holds for scores from 0 to bound."
         )
     inputs, candidates = table.shape
-    return float(bound * np.sqrt(np.log(2 * candidates / (1 - confidence)) / (2 * inputs)))
+    return mean_score_radius(bound, candidates, inputs, 1 - confidence)
