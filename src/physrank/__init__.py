@@ -7,9 +7,10 @@ ranking = pr.rank(problem, {"fno": v1, "cno": v2, "unet": v3})
 print(ranking.best, ranking.error_estimates)
 """
 
-from physrank import anchors, equations, geometry, lifts, metrics, scorers, tasks
+from physrank import anchors, certificates, equations, geometry, lifts, metrics, scorers, tasks
 from physrank._precision import double
 from physrank._version import __version__
+from physrank.certificates import Certificate, certify
 from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary
 from physrank.ranking import (
     Ranking,
@@ -23,6 +24,7 @@ from physrank.ranking import (
 )
 
 __all__ = [
+    "Certificate",
     "Correction",
     "Dense",
     "Krylov",
@@ -36,6 +38,8 @@ __all__ = [
     "__version__",
     "adjoint_gap",
     "anchors",
+    "certificates",
+    "certify",
     "double",
     "equations",
     "geometry",

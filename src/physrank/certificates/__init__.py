@@ -1,5 +1,16 @@
 """Certificates: decisions that cannot be wrong, and say what they rest on."""
 
 from physrank.certificates.certificate import Assumption, Certificate, Enclosure
+from physrank.certificates.certify import certify, until
+from physrank.certificates.monotone import StronglyMonotone
+from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 
-__all__ = ["Assumption", "Certificate", "Enclosure"]
+__all__ = [
+    "Assumption",
+    "Certificate",
+    "Enclosure",
+    "StronglyMonotone",
+    "ValidatedReactionDiffusion",
+    "certify",
+    "until",
+]

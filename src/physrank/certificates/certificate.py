@@ -1,6 +1,5 @@
 """A certificate: what is proved about a ranking, against which target, and what it rests on."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -57,6 +56,7 @@ class Certificate:
     enclosure: Enclosure
     tolerance: float
     seconds: float = 0.0
+    wanted: Literal["pairs", "best"] = "pairs"  # what must be decided for `settled`
 
     @property
     def kind(self) -> Kind:
@@ -108,10 +108,18 @@ class Certificate:
         return int(np.sum(self.signs[upper][comparable] != 0)), int(comparable.sum())
 
     @property
+    def open_pairs(self) -> list[tuple[str, str]]:
+        """Pairs without a sign whose gap may exceed the tolerance; two candidates within it need none."""
+        within = (self.gaps.low >= -self.tolerance) & (self.gaps.high <= self.tolerance)
+        undecided = (self.signs == 0) & ~within & np.isfinite(self.proxy_gaps)
+        return [(self.names[i], self.names[j]) for i, j in np.argwhere(np.triu(undecided, 1))]
+
+    @property
     def settled(self) -> bool:
-        """Whether no decision is open: every pair has its sign."""
-        done, total = self.certified_pairs
-        return done == total and not self.failed
+        """Whether nothing that was asked for is open: every pair, or the choice of a candidate within the tolerance."""
+        if self.failed:
+            return False
+        return bool(self.safe) if self.wanted == "best" else not self.open_pairs
 
     # -- what they rest on -----------------------------------------------------------------------------------------
 
@@ -188,11 +196,7 @@ class Certificate:
 
 def open_gaps(number: int) -> GapIntervals:
     """Nothing known about any pair."""
-    return GapIntervals.around(np.zeros((number, number)), np.full((number, number), np.inf))
-
-
-def all_hold(assumptions: Sequence[Assumption]) -> bool:
-    return all(a.holds for a in assumptions)
+    return GapIntervals.around(np.zeros((number, number)), np.inf)
 
 
 def _largest(ratios: Array) -> float:

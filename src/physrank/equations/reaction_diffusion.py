@@ -13,6 +13,7 @@ from physrank.equations._checks import finite_array, not_negative_number, positi
 from physrank.physics import NonlinearSolve, Problem, Solve, Tangent
 from physrank.physics.elliptic import DirichletDiffusion
 from physrank.physics.lifts import lift
+from physrank.physics.monotone import SecantMetric
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import probe_magnitude, roundoff_floor
 from physrank.physics.quadrature import Metric, trapezoid
@@ -48,6 +49,33 @@ class DirichletTangent(Tangent):
 
     def magnitude(self) -> Float[Array, ""]:
         return probe_magnitude(self.apply, self.at)
+
+
+class DirichletMetric(SecantMetric):
+    """M_s = K + λ + ¾γ s² on interior nodes: (a³ − b³)(a − b) ≥ ¾a²(a − b)² makes the cubic term monotone."""
+
+    diffusion: DirichletDiffusion
+    reaction: Array
+    at_residual: Array
+    constant: Float[Array, ""]
+
+    def apply(self, direction: Array) -> Array:
+        return self.diffusion.apply(jnp.pad(direction, 1)) + self.reaction * direction
+
+    def solve(self, rhs: Array) -> Solve:
+        # What the solve leaves enters a bound to second order: six digits are plenty.
+        return self.diffusion.solve(self.reaction, rhs, jnp.zeros(()), rtol=1e-6)
+
+    def free(self, covector: Array) -> Array:
+        return _interior(covector)
+
+    @property
+    def residual(self) -> Array:
+        return self.at_residual
+
+    @property
+    def coercivity(self) -> Float[Array, ""]:
+        return self.constant
 
 
 class ReactionDiffusion(Problem):
@@ -152,6 +180,11 @@ class ReactionDiffusion(Problem):
         converged = jnp.linalg.norm(solve.defect) <= 1e-8 * jnp.linalg.norm(residual) + floor
         boundary = h ** (self._dims - 1) * jnp.sum(defect**2 * _on_boundary(defect.shape))
         return energy / (self.coercivity(state) if adapted else 1.0) + boundary, converged
+
+    def secant_metric(self, state: Array) -> DirichletMetric:
+        """M_s: the residual in its dual norm bounds ‖s − u_h‖ in its norm, for any s with zero boundary values."""
+        reaction = self.linear + 0.75 * self.cubic * _interior(state) ** 2
+        return DirichletMetric(self.operator, reaction, _interior(self.defect(state)), self.coercivity(state))
 
     def coercivity(self, state: Array) -> Float[Array, ""]:
         """Analytic lower bound μ of K + λ + ¾γ v²."""

@@ -4,7 +4,7 @@ from physrank.physics import lifts, quadrature
 from physrank.physics.evolution import Evolution
 from physrank.physics.marching import Marching
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent
-from physrank.physics.response import Correction, Response, respond
+from physrank.physics.response import Correction, Response, chained, respond
 from physrank.physics.solvers import Dense, Krylov, Solve
 from physrank.physics.stationary import Stationary
 
@@ -20,6 +20,7 @@ __all__ = [
     "Solve",
     "Stationary",
     "Tangent",
+    "chained",
     "lifts",
     "quadrature",
     "respond",

@@ -58,7 +58,7 @@ class DirichletDiffusion(eqx.Module):
             )
         return result
 
-    def solve(self, reaction: Array, rhs: Array, floor: Float[Array, ""]) -> Solve:
+    def solve(self, reaction: Array, rhs: Array, floor: Float[Array, ""], rtol: float = 1e-10) -> Solve:
         """(K + diag(reaction)) x = rhs on the interior, zero on the boundary; needs reaction ≥ 0."""
         lower_upper = self._coupled
         diagonal = reaction + sum(lower + upper for _, lower, upper in lower_upper)
@@ -73,7 +73,7 @@ class DirichletDiffusion(eqx.Module):
         # Solved for a right-hand side of size one, which keeps the single-precision preconditioner in range.
         size = jnp.max(jnp.abs(rhs))
         size = jnp.where(size > 0, size, 1.0)
-        krylov = Krylov(rtol=1e-10, max_steps=1000, method="cg")
+        krylov = Krylov(rtol=rtol, max_steps=1000, method="cg")
         unit = krylov.solve(operator, rhs / size, floor / size, self._preconditioner(reaction))
         return Solve(size * unit.value, size * unit.defect, unit.iterations)
 

@@ -98,20 +98,24 @@ def respond(problem: Problem, anchor: Array, correction: Correction) -> Response
     first = _correct(problem, anchor, correction)
 
     def again(_: Int[Array, ""], before: Response) -> Response:
-        after = _correct(problem, before.state, correction)
-        return eqx.tree_at(
-            lambda r: (r.anchor, r.defect_norm, r.iterations, r.solved, r.accepted),
-            after,
-            (
-                before.anchor,
-                before.defect_norm,
-                before.iterations + after.iterations,
-                before.solved & after.solved,
-                before.accepted & after.accepted,
-            ),
-        )
+        return chained(before, _correct(problem, before.state, correction))
 
     return jax.lax.fori_loop(1, correction.count, again, first) if correction.count > 1 else first
+
+
+def chained(before: Response, after: Response) -> Response:
+    """A response and the correction of its result, as one response from the first anchor."""
+    return eqx.tree_at(
+        lambda r: (r.anchor, r.defect_norm, r.iterations, r.solved, r.accepted),
+        after,
+        (
+            before.anchor,
+            before.defect_norm,
+            before.iterations + after.iterations,
+            before.solved & after.solved,
+            before.accepted & after.accepted,
+        ),
+    )
 
 
 def _correct(problem: Problem, base: Array, correction: Correction) -> Response:

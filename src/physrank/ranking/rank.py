@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice, zip_longest
 from numbers import Integral
 from typing import Any
@@ -12,8 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from physrank._precision import double, in_double
-from physrank.physics import Correction, Problem, Response, respond
+from physrank.physics import Correction, Problem, Response, chained, respond
 from physrank.ranking import anchors, tasks
+from physrank.ranking import until as rules
 from physrank.ranking.candidates import Invalid, Library
 from physrank.ranking.result import Ranking, assemble
 from physrank.ranking.scores import PENDING, Scores
@@ -45,6 +47,8 @@ def rank(
     corrections: int | Correction = 1,
     invalid: Invalid = "raise",
     allow_unresolved: bool = False,
+    until: rules.Rule | str | None = None,
+    max_corrections: int = 3,
 ) -> Ranking:
     """Rank predictions of one solution by one shared physics response, without a reference.
 
@@ -54,7 +58,9 @@ def rank(
 
     Other arguments: `anchor`: "mean", "medoid", a candidate's name, or an array; `corrections`: how many, or a
     `Correction` with its variants; `invalid`: "raise" or "exclude" candidates with NaN; `allow_unresolved`: let `best`
-    and `order` answer even when the response did not converge.
+    and `order` answer even when the response did not converge; `until="certified"`: correct again while a decision is
+    open, up to `max_corrections` in all. What was proved is then in `ranking.certificate`, and `ranking.corrections`
+    says how many it took; `physrank.certificates.until(...)` asks for less than every pair.
     """
     _check_problem(problem)
     chosen, rule, correction = tasks.resolve(task, problem), anchors.resolve(anchor, problem), _correction(corrections)
@@ -63,7 +69,31 @@ def rank(
     response = _numpy(_respond(problem, jnp.asarray(rule.of(library)), correction))
     scoring = _scoring(library, correction, allow_unresolved)
     ranking = assemble(problem, library, chosen, rule.name, response, scoring)
+    if until is not None:
+        ranking = _settle(ranking, rules.resolve(until), max_corrections)
     return ranking.timed(time.perf_counter() - started)
+
+
+def _settle(ranking: Ranking, rule: rules.Rule, most: int) -> Ranking:
+    """Judge, and correct again while the judge leaves something open."""
+    while True:
+        verdict = rule(ranking.problem, ranking)
+        ranking = replace(ranking, certificate=verdict)
+        if verdict.settled or ranking.corrections >= most or ranking.unresolved:
+            return ranking
+        ranking = corrected(ranking)
+
+
+def corrected(ranking: Ranking) -> Ranking:
+    """The same ranking after one further correction, linearised at its state."""
+    before = ranking.response
+    rule = replace(before.rule, count=1)
+    with double():
+        after = _numpy(_respond(ranking.problem, jnp.asarray(before.state), rule))
+    both = replace(chained(before, after), rule=replace(rule, count=before.rule.count + 1))
+    solves = ranking.scoring.solves + (2 if rule.midpoint else 1)
+    scoring = replace(ranking.scoring, solves=solves, unresolved=PENDING)
+    return assemble(ranking.problem, ranking.library, ranking.task, ranking.anchor, both, scoring)
 
 
 def rank_panel(

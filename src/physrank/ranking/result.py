@@ -36,6 +36,7 @@ class Ranking:
     anchor: str
     problem: Problem = field(repr=False)
     notes: tuple[str, ...] = ()
+    certificate: Any = None  # what `rank(until=…)` found out, else None
 
     # -- decisions -------------------------------------------------------------------------------------------------
 
@@ -86,6 +87,11 @@ class Ranking:
     def error_estimates(self) -> Array:
         """√S_i: estimated task error of each candidate. An estimate, not a bound."""
         return np.sqrt(self.scores)
+
+    @property
+    def corrections(self) -> int:
+        """How many corrections led to the state."""
+        return self.response.rule.count
 
     @property
     def state(self) -> Array:
@@ -159,6 +165,7 @@ class Ranking:
                 "seconds": self.scoring.seconds,
             },
             "notes": list(self.notes),
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
         }
 
     def to_json(self, path: str | os.PathLike[str]) -> Path:
@@ -233,6 +240,7 @@ class Ranking:
             lines.append(f"{mark}  {name:<{width}}  estimated error {self.error_estimates[i]:.4g}")
         lines += [f"  –  {name:<{width}}  excluded: {why}" for name, why in self.scoring.excluded.items()]
         lines += [f"note: {note}" for note in self.notes]
+        lines += [str(self.certificate)] if self.certificate is not None else []
         return "\n".join(lines)
 
 

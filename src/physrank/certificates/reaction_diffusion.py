@@ -1,0 +1,193 @@
+"""The validated certificate of cubic reaction–diffusion: the strongly monotone bound with every number enclosed.
+
+A theorem about the discrete problem that the stored floating-point numbers state (a, f, λ, γ, the length, the corrected
+state, the candidates' outputs and the task weights), whatever rounding happened on the way to it. Inverse actions are
+only approximate, and may be: for any ẑ with ρ = b − M ẑ,
+
+    ‖b‖²_{M⁻¹} = b·ẑ + ρ·ẑ + ‖ρ‖²_{M⁻¹} ≤ b·ẑ + ρ·ẑ + ‖ρ‖²/μ.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import mpmath
+import numpy as np
+
+from physrank._precision import double
+from physrank.certificates.certificate import Assumption, Enclosure, open_gaps
+from physrank.certificates.monotone import (
+    TARGET,
+    StronglyMonotone,
+    common_assumptions,
+    covectors,
+    inverse_actions,
+    proxy_of,
+    spread,
+)
+from physrank.certificates.rounding import Interval, above, below, product_bounds
+from physrank.equations import ReactionDiffusion
+from physrank.geometry import GapIntervals
+from physrank.geometry.space import Array
+from physrank.physics import Problem
+from physrank.ranking import Ranking
+
+
+@dataclass(frozen=True)
+class ValidatedReactionDiffusion:
+    """The certificate of a reaction–diffusion ranking that compares whole fields; other linear tasks get the theorem."""
+
+    def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
+        if not isinstance(problem, ReactionDiffusion):
+            raise ValueError(f"This certificate is for equations.ReactionDiffusion; got {type(problem).__name__}.")
+        if not (ranking.task.selects and ranking.outputs.shape[1:] == np.shape(ranking.state)):
+            return StronglyMonotone()(problem, ranking)
+        state = np.asarray(ranking.state, np.float64)
+        with double():
+            metric = problem.secant_metric(jnp.asarray(state))
+            actions = inverse_actions(metric, covectors(metric, ranking))
+            assumptions = common_assumptions(problem, ranking, metric)
+        operator = EnclosedOperator(problem, state)
+        assumptions = (
+            *(a for a in assumptions if "coercive" not in a.statement),
+            Assumption("the metric is coercive: μ > 0, enclosed", operator.coercivity > 0, operator.coercivity),
+        )
+        gaps, state_bound = open_gaps(len(ranking.names)), np.inf
+        if all(a.holds for a in assumptions):
+            gaps, state_bound = _enclose(operator, ranking, actions.rhs, actions.values)
+        return Enclosure(
+            kind="validated",
+            target=TARGET,
+            gaps=gaps,
+            state_bound=state_bound,
+            norm="the energy norm of M",
+            assumptions=assumptions,
+            solves=actions.solves,
+        )
+
+
+def _enclose(operator: "EnclosedOperator", ranking: Ranking, rhs: Array, values: Array) -> tuple[GapIntervals, float]:
+    valid = ranking.library.valid
+    outputs, weights, mu = ranking.outputs[valid], ranking.space.weights, operator.coercivity
+    inside = (slice(None), *[slice(1, -1)] * weights.ndim)
+    # What the stored right-hand sides stand for: the residual, and W (y_k − y_1) inside.
+    differences = (Interval.of(weights) * (Interval.of(outputs[1:]) - outputs[0]))[inside]
+    exact = _stacked(operator.residual, differences)
+    missing = (exact - rhs.reshape(exact.shape)).magnitude
+    shaped = values.reshape(exact.shape)
+    defects = rhs.reshape(exact.shape) - operator.metric(shaped)
+    dims = weights.ndim
+    lost = _norms(defects, dims)  # ‖ρ‖
+    unstated = _norms(Interval.of(missing), dims)
+    mixed = _gram(rhs, defects, values)  # b_i·ẑ_j + ρ_i·ẑ_j
+    residual_squared = Interval.of(mixed.high[0, 0]) + _over(Interval.of(lost[0]).squared(), mu)
+    residual = residual_squared.root() + _over(Interval.of(unstated[0]), np.sqrt(mu), root=True)
+    squared = _pairwise(mixed[1:, 1:]) + _over((_sums(lost[1:])).squared(), mu)
+    distances = Interval(np.zeros(squared.shape), np.maximum(squared.high, 0.0)).root()
+    distances = distances + _over(_sums(unstated[1:]), np.sqrt(mu), root=True)
+    bounds = (2.0 * residual * distances).high
+    losses = (Interval.of(weights) * (Interval.of(outputs) - proxy_of(ranking)).squared()).total(dims)
+    gaps = losses[None, :] - losses[:, None]
+    low, high = below(gaps.low - bounds), above(gaps.high + bounds)
+    return GapIntervals(spread(low, ranking), spread(high, ranking)), float(residual.high)
+
+
+class EnclosedOperator:
+    """A(s), M_s and μ of a reaction–diffusion problem, enclosed, on interior nodes."""
+
+    def __init__(self, problem: ReactionDiffusion, state: Array):
+        a, f = np.asarray(problem.diffusion), np.asarray(problem.forcing)
+        linear, cubic = float(problem.linear), float(problem.cubic)
+        self.dims, inside = a.ndim, (slice(1, -1),) * a.ndim
+        scale = Interval.of(float(a.shape[0] - 1)).squared() / Interval.of(problem.length).squared()  # 1/h²
+        faces = [_faces(a, axis) for axis in range(self.dims)]
+        self.neighbours = [(axis, *_both(face * scale, axis)) for axis, face in enumerate(faces)]
+        diagonal = Interval.of(np.zeros(a[inside].shape))
+        for _, lower, upper in self.neighbours:
+            diagonal = diagonal + lower + upper
+        u = Interval.of(state[inside])
+        square = u.squared()
+        self.diagonal = diagonal + linear + 0.75 * cubic * square
+        self.residual = self._diffuse(diagonal, state[inside]) + linear * u + cubic * square * u - f[inside]
+        smallest_face = min(float(face.low.min()) for face in faces)
+        laplacian = Interval.of(0.0)
+        for n in a.shape:
+            laplacian = laplacian + 4.0 * scale * _sine_squared(n - 1)
+        smallest = Interval.of(max(smallest_face, 0.0)) * laplacian + linear + 0.75 * cubic * square.low.min()
+        self.coercivity = float(smallest.low)
+
+    def metric(self, values: Array) -> Interval:
+        """M_s z for rows of interior values."""
+        return self._diffuse(self.diagonal, values)
+
+    def _diffuse(self, diagonal: Interval, values: Array) -> Interval:
+        lead = values.ndim - self.dims
+        padded = np.pad(values, [(0, 0)] * lead + [(1, 1)] * self.dims)
+        result = diagonal * values
+        for axis, lower, upper in self.neighbours:
+            result = result - lower * _shifted(padded, lead, axis, -1) - upper * _shifted(padded, lead, axis, 1)
+        return result
+
+
+def _faces(a: Array, axis: int) -> Interval:
+    """Harmonic means 2 a⁻ a⁺ / (a⁻ + a⁺) along an axis, at interior positions of the others."""
+    a = np.moveaxis(a[tuple(slice(None) if d == axis else slice(1, -1) for d in range(a.ndim))], axis, 0)
+    low, high = Interval.of(a[:-1]), Interval.of(a[1:])
+    found = 2.0 * low * high / (low + high)
+    return Interval(np.moveaxis(found.low, 0, axis), np.moveaxis(found.high, 0, axis))
+
+
+def _both(face: Interval, axis: int) -> tuple[Interval, Interval]:
+    """The faces below and above each interior node."""
+    cut = [tuple(s if d == axis else slice(None) for d in range(len(face.shape))) for s in (slice(-1), slice(1, None))]
+    return face[cut[0]], face[cut[1]]
+
+
+def _shifted(nodes: Array, lead: int, axis: int, by: int) -> Array:
+    dims = nodes.ndim - lead
+    inner = [slice(1 + by, nodes.shape[lead + d] - 1 + by) if d == axis else slice(1, -1) for d in range(dims)]
+    return nodes[(slice(None),) * lead + tuple(inner)]
+
+
+def _sine_squared(intervals: int) -> Interval:
+    """sin²(π / 2n), enclosed."""
+    value: Any = mpmath.iv.sin(mpmath.iv.pi / (2 * intervals))  # pyright: ignore[reportOperatorIssue]
+    ends = [np.asarray(float(end)) for end in (value.a, value.b)]
+    return Interval(below(ends[0]), above(ends[1])).squared()
+
+
+def _stacked(first: Interval, rest: Interval) -> Interval:
+    return Interval(np.concatenate([first.low[None], rest.low]), np.concatenate([first.high[None], rest.high]))
+
+
+def _norms(rows: Interval, dims: int) -> Array:
+    """Upper bounds of the Euclidean norm of each row."""
+    return rows.squared().total(dims).root().high
+
+
+def _gram(rhs: Array, defects: Interval, values: Array) -> Interval:
+    """(b_i + ρ_i)·ẑ_j for all pairs, where ρ is only known to lie in an interval."""
+    flat = defects.reshape(len(rhs), -1)
+    middle = flat.middle
+    radius = np.maximum(above(flat.high - middle), above(middle - flat.low))
+    reach = product_bounds(radius, np.abs(values)).high
+    return product_bounds(rhs, values) + product_bounds(middle, values) + Interval(-reach, reach)
+
+
+def _pairwise(gram: Interval) -> Interval:
+    """g_ii + g_jj − g_ij − g_ji, with a zero row and column for the first candidate."""
+    padded = Interval(*(np.pad(end, ((1, 0), (1, 0))) for end in (gram.low, gram.high)))
+    sizes = Interval(np.diag(padded.low), np.diag(padded.high))
+    return sizes[:, None] + sizes[None, :] - padded - Interval(padded.low.T, padded.high.T)
+
+
+def _sums(norms: Array) -> Interval:
+    """‖·‖_i + ‖·‖_j for pairs of candidates, the first of which has none."""
+    padded = Interval.of(np.concatenate([[0.0], norms]))
+    total = padded[:, None] + padded[None, :]
+    return Interval(np.maximum(total.low, 0.0), total.high)
+
+
+def _over(value: Interval, divisor: float, *, root: bool = False) -> Interval:
+    """value / divisor, where a divisor that is itself a rounded root is first moved down."""
+    return value / Interval.of(float(below(np.asarray(divisor))) if root else divisor)
