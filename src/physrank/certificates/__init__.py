@@ -3,12 +3,14 @@
 from physrank.certificates.certificate import Assumption, Certificate, Enclosure
 from physrank.certificates.certify import certify, until
 from physrank.certificates.monotone import StronglyMonotone
+from physrank.certificates.newton import LocalNewton
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 
 __all__ = [
     "Assumption",
     "Certificate",
     "Enclosure",
+    "LocalNewton",
     "StronglyMonotone",
     "ValidatedReactionDiffusion",
     "certify",

@@ -113,16 +113,19 @@ def pair_bounds(actions: InverseActions) -> Array:
     return 2 * actions.residual_norm * actions.distances
 
 
-def covectors(metric: SecantMetric, ranking: Ranking) -> JaxArray:
-    """A(s), then Qᵀ W (y_k − y_1) for the other valid candidates, on the free unknowns."""
+def pulled_differences(ranking: Ranking) -> JaxArray:
+    """Qᵀ W (y_k − y_1) for all valid candidates but the first, as covectors of the state."""
     outputs = ranking.outputs[ranking.library.valid]
     weighted = jnp.asarray(ranking.space.weights * (outputs[1:] - outputs[0]))
     if ranking.task.selects and weighted.shape[1:] == np.shape(ranking.state):
-        pulled = weighted
-    else:
-        _, pull = jax.vjp(ranking.task.map, jnp.asarray(ranking.state))
-        pulled = jax.vmap(lambda d: pull(d)[0])(weighted)
-    return jnp.concatenate([metric.residual[None], jax.vmap(metric.free)(pulled)])
+        return weighted
+    _, pull = jax.vjp(ranking.task.map, jnp.asarray(ranking.state))
+    return jax.vmap(lambda d: pull(d)[0])(weighted)
+
+
+def covectors(metric: SecantMetric, ranking: Ranking) -> JaxArray:
+    """A(s), then the candidate differences, on the free unknowns."""
+    return jnp.concatenate([metric.residual[None], jax.vmap(metric.free)(pulled_differences(ranking))])
 
 
 @eqx.filter_jit

@@ -15,7 +15,7 @@ FORCING_MODES = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (2, 3), (3, 2),
 
 @dataclass(frozen=True, eq=False)
 class ReactionDiffusionInput:
-    """a = 0.25 + exp(g), g = Σ c_k cos cos;  f = π² Σ d_k sin sin, which makes u of order one."""
+    """a = 0.25 + exp(g), g = Σ c_k cos cos;  f = Σ d_k sin sin."""
 
     diffusion_coefficients: Array
     forcing_coefficients: Array
@@ -44,5 +44,5 @@ class ReactionDiffusionInput:
 
     def forcing(self, x: ArrayLike, y: ArrayLike) -> Array:
         x, y = np.asarray(x), np.asarray(y)
-        waves = (np.pi**2 * np.sin(p * np.pi * x) * np.sin(q * np.pi * y) for p, q in FORCING_MODES)
+        waves = (np.sin(p * np.pi * x) * np.sin(q * np.pi * y) for p, q in FORCING_MODES)
         return np.asarray(sum(c * wave for c, wave in zip(self.forcing_coefficients, waves, strict=True)))

@@ -11,6 +11,8 @@ from physrank.lab.models.cno import CNO
 from physrank.lab.models.constraints import InitialCondition, ZeroBoundary
 from physrank.lab.models.fno import fno
 
+SIZE = 0.1  # of reaction–diffusion solutions
+
 
 def build(library: Library, profile: Profile) -> torch.nn.Module:
     """An untrained network; weights depend on the state of torch's random generator."""
@@ -18,8 +20,8 @@ def build(library: Library, profile: Profile) -> torch.nn.Module:
     if library.architecture == "fno":
         width, modes = profile.fno_width[library.equation], profile.fno_modes[library.equation]
         network = fno(setup.channels, 1, width=width, modes=modes)
-        return InitialCondition(network) if periodic else ZeroBoundary(network)
+        return InitialCondition(network) if periodic else ZeroBoundary(network, scale=SIZE)
     padding = "circular" if periodic else "zeros"
     network = CNO(setup.channels, 1, channels=profile.cno_channels[library.equation], padding=padding)
     # 34 nodes cannot be halved three times; the 32 interior ones can, and zeros around them are the condition.
-    return InitialCondition(network) if periodic else ZeroBoundary(network, interior=True)
+    return InitialCondition(network) if periodic else ZeroBoundary(network, interior=True, scale=SIZE)

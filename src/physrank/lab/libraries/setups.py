@@ -106,7 +106,7 @@ class ReactionDiffusion:
             np.stack(
                 [
                     case.diffusion(*grid) - 1.25,
-                    case.forcing(*grid) / 10,
+                    case.forcing(*grid),
                     np.full_like(grid[0], case.linear - 1.1),
                     np.full_like(grid[0], case.cubic - 0.65),
                 ]

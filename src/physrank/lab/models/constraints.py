@@ -31,15 +31,17 @@ class InitialCondition(nn.Module):
 
 
 class ZeroBoundary(nn.Module):
-    """16 x(1−x) y(1−y)·model for fields `(batch, channels, n1, n2)` on the unit square: exactly zero on the boundary.
+    """c · 16 x(1−x) y(1−y)·model for fields `(batch, channels, n1, n2)` on the unit square: exactly zero on the boundary.
 
-    The first and last nodes of each axis lie on the boundary. With `interior=True` the model sees and predicts only the
-    nodes between them, for models that need a divisible size: 34 nodes have 32 inside.
+    The first and last nodes of each axis lie on the boundary. `scale`, c, is the typical size of solutions, so that the
+    model predicts numbers of order one. With `interior=True` the model sees and predicts only the nodes between the
+    boundaries, for models that need a divisible size: 34 nodes have 32 inside.
     """
 
-    def __init__(self, model: nn.Module, *, interior: bool = False):
+    def __init__(self, model: nn.Module, *, interior: bool = False, scale: float = 1.0):
         super().__init__()
         self.model = model
+        self.scale = scale
         self.interior = interior
 
     def forward(self, x: Tensor) -> Tensor:
@@ -48,7 +50,7 @@ class ZeroBoundary(nn.Module):
         else:
             field = self.model(x)
         rows, columns = (_bump(size, x) for size in x.shape[-2:])
-        return rows[:, None] * columns * field
+        return self.scale * rows[:, None] * columns * field
 
 
 def _bump(nodes: int, like: Tensor) -> Tensor:

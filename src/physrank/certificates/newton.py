@@ -1,0 +1,148 @@
+"""The local Newton enclosure: a zero near the anchor, and how far it can be from the corrected state.
+
+With v the point of the last linearisation, L = A'(v), L δ = −A(v) + ℓ, β ≥ ‖L⁻¹‖ and A' Lipschitz with constant Λ on the
+ball of radius R₀ around v: if η ≥ ‖L⁻¹A(v)‖ and 4aη < 1 with a = βΛ/2, there is exactly one zero u within
+
+    R = (1 − √(1 − 4aη)) / 2a ≤ R₀
+
+of v, and u − s = −L⁻¹(ℓ + A(u) − A(v) − L(u − v)) has ‖ℓ + …‖ ≤ ‖ℓ‖ + ΛR²/2 =: κ. With an adjoint Lᵀz = c − ρ for the pair
+direction c = Qᵀ W (y_i − y_j), the gap moves by at most 2(‖z‖ κ + ‖ρ‖ β κ). Norms are Euclidean on states.
+"""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array as JaxArray
+
+from physrank._precision import double
+from physrank.certificates.certificate import Assumption, Enclosure, open_gaps
+from physrank.certificates.monotone import proxy_of, pulled_differences, spread
+from physrank.geometry import GapIntervals, gaps_of
+from physrank.geometry.space import Array
+from physrank.physics import Problem
+from physrank.ranking import Ranking
+
+DENSE_LIMIT = 150  # unknowns up to which constants are computed
+
+
+@dataclass(frozen=True)
+class LocalNewton:
+    """A certificate against the zero next to the anchor; whether that is the physical branch is not its business.
+
+    - `inverse`: β ≥ ‖A'(v)⁻¹‖, or None to compute it from the dense Jacobian (small problems);
+    - `lipschitz`: Λ, or None to compute it from the derivatives at v of a polynomial defect of degree `degree`;
+    - `radius`: R₀, where Λ holds;
+    - `degree`: of the defect as a polynomial in the state, 1, 2 or 3. Yours to know.
+    """
+
+    inverse: float | None = None
+    lipschitz: float | None = None
+    radius: float = np.inf
+    degree: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.lipschitz is None and self.degree not in (1, 2, 3):
+            raise ValueError(
+                f"Give lipschitz, a bound of how fast the derivative changes, or degree, 1 to 3, for a defect that is a "
+                f"polynomial in the state; got degree={self.degree!r}."
+            )
+
+    def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
+        response = ranking.response
+        base, state = np.asarray(response.base, np.float64), np.asarray(response.state, np.float64)
+        if not (np.isfinite(base).all() and np.isfinite(state).all()):
+            finite = Assumption("state and anchor are finite", False, "they are not")
+            return self._enclosure(ranking, np.inf, open_gaps(len(ranking.names)), (finite,), 0)
+        if (self.inverse is None or self.lipschitz is None) and base.size > DENSE_LIMIT:
+            raise ValueError(
+                f"Constants are computed for up to {DENSE_LIMIT} unknowns; this state has {base.size}. "
+                "Give inverse and lipschitz."
+            )
+        with double():
+            at = jnp.asarray(base)
+            defect, tangent = problem.linearise(at)
+            # From the definition, so that a shortened step or a solver's claim cannot hide anything.
+            left = float(jnp.linalg.norm((tangent.apply(jnp.asarray(state - base)) + defect).ravel()))
+            directions = pulled_differences(ranking)
+            solves = [tangent.solve_adjoint(direction) for direction in directions]
+            beta = self.inverse if self.inverse is not None else _inverse_norm(problem, at)
+            eta = float(np.linalg.norm((state - base).ravel())) + beta * left
+            bound, curvature = self._radius(problem, at, beta, eta)
+        assumptions = (
+            Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
+            Assumption("the task is linear", ranking.task.linear, ranking.task.name),
+            Assumption("β and Λ are known", bool(np.isfinite([beta, curvature]).all()), f"{beta:.3g}, {curvature:.3g}"),
+            Assumption(
+                "4aη < 1: the anchor is close enough", 2 * beta * curvature * eta < 1, 2 * beta * curvature * eta
+            ),
+            Assumption("the ball is inside the one where Λ holds", bound <= self.radius, float(bound)),
+        )
+        if not all(a.holds for a in assumptions):
+            return self._enclosure(ranking, np.inf, open_gaps(len(ranking.names)), assumptions, len(solves))
+        remainder = left + curvature * bound**2 / 2
+        adjoint = np.stack([np.zeros(base.size), *(np.asarray(s.value).ravel() for s in solves)])
+        missing = np.stack([np.zeros(base.size), *(np.asarray(s.defect).ravel() for s in solves)])
+        bounds = 2 * remainder * (_distances(adjoint) + beta * _distances(missing))
+        gaps = gaps_of(ranking.space, ranking.outputs, proxy_of(ranking))
+        enclosed = GapIntervals.around(gaps, spread(bounds, ranking))
+        return self._enclosure(ranking, beta * remainder, enclosed, assumptions, len(solves))
+
+    def _radius(self, problem: Problem, at: JaxArray, beta: float, eta: float) -> tuple[float, float]:
+        """(R, Λ). For a cubic, Λ grows with the ball: the largest ball that R can need, 2η, is enough."""
+        curvature = self.lipschitz
+        if curvature is None:
+            curvature = 0.0 if self.degree == 1 else _second_derivative(problem, at)
+            if self.degree == 3:
+                curvature += 2 * eta * _third_derivative(problem, at)
+        a = beta * curvature / 2
+        if a == 0:
+            return eta, curvature
+        inside = 1 - 4 * a * eta
+        return (float("inf"), curvature) if inside <= 0 else (2 * eta / (1 + float(np.sqrt(inside))), curvature)
+
+    def _enclosure(
+        self, ranking: Ranking, bound: float, gaps: GapIntervals, assumptions: tuple[Assumption, ...], solves: int
+    ) -> Enclosure:
+        return Enclosure(
+            kind="theorem",
+            target="the zero of the discrete problem next to the anchor (whether it is the physical one is not proved)",
+            gaps=gaps,
+            state_bound=bound,
+            norm="the Euclidean norm of states",
+            assumptions=assumptions,
+            solves=solves,
+        )
+
+
+def _distances(rows: Array) -> Array:
+    return np.stack([np.linalg.norm(rows - row, axis=1) for row in rows])
+
+
+def _flat(problem: Problem, at: JaxArray):
+    return lambda x: problem.defect(x.reshape(at.shape)).ravel()
+
+
+def _inverse_norm(problem: Problem, at: JaxArray) -> float:
+    """1 / σ_min of the dense Jacobian."""
+    jacobian = np.asarray(jax.jacfwd(_flat(problem, at))(at.ravel()))
+    smallest = float(np.linalg.svd(jacobian, compute_uv=False)[-1])
+    return np.inf if smallest == 0 else 1 / smallest
+
+
+def _second_derivative(problem: Problem, at: JaxArray) -> float:
+    """An upper bound of ‖A''(v)‖: the Frobenius norm of the tensor."""
+    hessian = jax.jacfwd(jax.jacfwd(_flat(problem, at)))(at.ravel())
+    return float(jnp.sqrt(jnp.sum(hessian**2)))
+
+
+def _third_derivative(problem: Problem, at: JaxArray) -> float:
+    """An upper bound of ‖A'''(v)‖, accumulated direction by direction: the tensor itself would be large."""
+    flat = _flat(problem, at)
+
+    def slice_energy(direction: JaxArray) -> JaxArray:
+        along = jax.jacfwd(lambda x: jax.jvp(flat, (x,), (direction,))[1])
+        return jnp.sum(jax.jacfwd(along)(at.ravel()) ** 2)
+
+    return float(jnp.sqrt(jnp.sum(jax.lax.map(slice_energy, jnp.eye(at.size)))))
