@@ -4,13 +4,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint bench bench-references docs results clean
+.PHONY: demo test test-slow lint bench bench-references docs results clean
 
 demo: .venv/.base
 	$(BIN)/physrank demo
 
 test: .venv/.dev
 	$(BIN)/python -m pytest
+
+# 100,000 randomized and adversarial certificates against the truth in many digits: half an hour or more.
+test-slow: .venv/.dev
+	$(BIN)/python -m pytest -m slow -s
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

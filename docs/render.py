@@ -54,10 +54,8 @@ def bench_table(result: dict[str, Any]) -> str:
 
 
 def references_table(result: dict[str, Any]) -> str:
-    lines = [
-        "| references of all inputs of one population | inputs | minutes | change coarse to fine, median | worst |"
-    ]
-    lines.append("|---|---:|---:|---:|---:|")
+    lines = ["| references of one population | inputs | minutes | coarse to fine: median change | worst | commit |"]
+    lines.append("|---|---:|---:|---:|---:|---|")
     for name, row in result["results"].items():
         changes = f"{row['median']:.1e} | {row['largest']:.1e}"
         lines.append(

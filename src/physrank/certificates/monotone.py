@@ -48,24 +48,19 @@ class StronglyMonotone:
             raise ValueError("Give both metric and coercivity, or neither for a problem that has a secant_metric.")
 
     def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
-        state = np.asarray(ranking.state)
-        with double():
-            prepared = self._prepare(problem, jnp.asarray(state))
-            actions = inverse_actions(prepared, covectors(prepared, ranking))
-        bounds = pair_bounds(actions)
-        assumptions = (*common_assumptions(problem, ranking, prepared), *self._stated())
+        actions = inverse_actions(problem, ranking, self)
         gaps = gaps_of(ranking.space, ranking.outputs, proxy_of(ranking))
         return Enclosure(
             kind="theorem",
             target=TARGET,
-            gaps=GapIntervals.around(gaps, spread(bounds, ranking)),
+            gaps=GapIntervals.around(gaps, spread(pair_bounds(actions), ranking)),
             state_bound=actions.residual_norm,
             norm="the energy norm of M",
-            assumptions=assumptions,
+            assumptions=(*common_assumptions(ranking, actions), *self._stated()),
             solves=actions.solves,
         )
 
-    def _prepare(self, problem: Problem, state: JaxArray) -> SecantMetric:
+    def prepare(self, problem: Problem, state: JaxArray) -> SecantMetric:
         if self.metric is None or self.coercivity is None:
             return problem.secant_metric(state)  # pyright: ignore[reportAttributeAccessIssue]
         inverse = None if self.preconditioner is None else self.preconditioner(state)
@@ -85,6 +80,7 @@ class InverseActions:
     values: Array
     defects: Array
     coercivity: float
+    fixed: float  # the largest entry of A(s) outside the free unknowns
 
     @property
     def solves(self) -> int:
@@ -123,24 +119,30 @@ def pulled_differences(ranking: Ranking) -> JaxArray:
     return jax.vmap(lambda d: pull(d)[0])(weighted)
 
 
-def covectors(metric: SecantMetric, ranking: Ranking) -> JaxArray:
-    """A(s), then the candidate differences, on the free unknowns."""
-    return jnp.concatenate([metric.residual[None], jax.vmap(metric.free)(pulled_differences(ranking))])
-
-
 @eqx.filter_jit
-def _solve(metric: SecantMetric, rhs: JaxArray) -> tuple[JaxArray, JaxArray]:
+def _actions(problem: Problem, rule: StronglyMonotone, state: JaxArray, differences: JaxArray):
+    """Right-hand sides (the residual, then the differences), approximate solutions, defects; μ; the largest fixed row."""
+    metric = rule.prepare(problem, state)
+    rhs = jnp.concatenate([metric.residual[None], jax.vmap(metric.free)(differences)])
+
     def one(b: JaxArray) -> tuple[JaxArray, JaxArray]:
         solve = metric.solve(b)
         return solve.value, -solve.defect
 
-    return jax.lax.map(one, rhs)
+    values, defects = jax.lax.map(one, rhs)
+    _, pull = jax.vjp(metric.free, state)
+    free = pull(jnp.ones_like(metric.residual))[0]
+    fixed = jnp.max(jnp.abs(problem.defect(state)) * (1 - free))
+    return rhs, values, defects, metric.coercivity, fixed
 
 
-def inverse_actions(metric: SecantMetric, rhs: JaxArray) -> InverseActions:
-    values, defects = _solve(metric, rhs)
-    flat = [np.asarray(x).reshape(len(rhs), -1) for x in (rhs, values, defects)]
-    return InverseActions(*flat, coercivity=float(metric.coercivity))
+def inverse_actions(problem: Problem, ranking: Ranking, rule: StronglyMonotone) -> InverseActions:
+    with double():
+        *rows, coercivity, fixed = _actions(
+            problem, rule, jnp.asarray(ranking.state, float), pulled_differences(ranking)
+        )
+    flat = [np.asarray(x).reshape(len(x), -1) for x in rows]
+    return InverseActions(*flat, coercivity=float(coercivity), fixed=float(fixed))
 
 
 def proxy_of(ranking: Ranking) -> Array:
@@ -156,27 +158,17 @@ def spread(bounds: Array, ranking: Ranking) -> Array:
     return full
 
 
-def common_assumptions(problem: Problem, ranking: Ranking, metric: SecantMetric) -> tuple[Assumption, ...]:
+def common_assumptions(ranking: Ranking, actions: InverseActions) -> tuple[Assumption, ...]:
     """What every strongly monotone certificate rests on and can be checked."""
-    constant, residual = float(metric.coercivity), np.asarray(metric.residual)
-    fixed = _largest_fixed_row(problem, ranking, metric)
+    constant, residual = actions.coercivity, actions.rhs[0]
     return (
         Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
         Assumption("the task is linear", ranking.task.linear, ranking.task.name),
         Assumption("the metric is coercive: μ > 0", bool(np.isfinite(constant) and constant > 0), constant),
-        Assumption("boundary rows hold exactly", fixed == 0, fixed),
+        Assumption("boundary rows hold exactly", actions.fixed == 0, actions.fixed),
         Assumption(
             "state and residual are finite",
             bool(np.isfinite(ranking.state).all() and np.isfinite(residual).all()),
             float(np.abs(residual).max(initial=0.0)),
         ),
     )
-
-
-def _largest_fixed_row(problem: Problem, ranking: Ranking, metric: SecantMetric) -> float:
-    """The largest entry of the defect outside the free unknowns."""
-    with double():
-        state = jnp.asarray(ranking.state)
-        _, pull = jax.vjp(metric.free, state)
-        free = pull(jnp.ones_like(metric.residual))[0]
-        return float(jnp.max(jnp.abs(problem.defect(state)) * (1 - free)))

@@ -10,17 +10,14 @@ only approximate, and may be: for any ẑ with ρ = b − M ẑ,
 from dataclasses import dataclass
 from typing import Any
 
-import jax.numpy as jnp
 import mpmath
 import numpy as np
 
-from physrank._precision import double
 from physrank.certificates.certificate import Assumption, Enclosure, open_gaps
 from physrank.certificates.monotone import (
     TARGET,
     StronglyMonotone,
     common_assumptions,
-    covectors,
     inverse_actions,
     proxy_of,
     spread,
@@ -43,13 +40,10 @@ class ValidatedReactionDiffusion:
         if not (ranking.task.selects and ranking.outputs.shape[1:] == np.shape(ranking.state)):
             return StronglyMonotone()(problem, ranking)
         state = np.asarray(ranking.state, np.float64)
-        with double():
-            metric = problem.secant_metric(jnp.asarray(state))
-            actions = inverse_actions(metric, covectors(metric, ranking))
-            assumptions = common_assumptions(problem, ranking, metric)
+        actions = inverse_actions(problem, ranking, StronglyMonotone())
         operator = EnclosedOperator(problem, state)
         assumptions = (
-            *(a for a in assumptions if "coercive" not in a.statement),
+            *(a for a in common_assumptions(ranking, actions) if "coercive" not in a.statement),
             Assumption("the metric is coercive: μ > 0, enclosed", operator.coercivity > 0, operator.coercivity),
         )
         gaps, state_bound = open_gaps(len(ranking.names)), np.inf

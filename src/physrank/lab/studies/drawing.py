@@ -29,6 +29,6 @@ def paired_bars(axis: Any, labels: Sequence[str], series: Mapping[str, Sequence[
     for k, (method, values) in enumerate(series.items()):
         offset = (k - (len(series) - 1) / 2) * width
         axis.bar(places + offset, values, width, color=COLOURS.get(method, f"C{k}"), label=method)
-    axis.set(title=title, ylim=(0, 1.05))
+    axis.set(title=title, ylim=(0, 1.2), yticks=np.linspace(0, 1, 6))  # the space above one is the legend's
     axis.set_xticks(places, labels, rotation=45, ha="right", fontsize=7)
-    axis.legend(frameon=False, fontsize=7, loc="lower right")
+    axis.legend(frameon=False, fontsize=7, loc="upper center", ncols=len(series))
