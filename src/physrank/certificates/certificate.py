@@ -1,5 +1,6 @@
 """A certificate: what is proved about a ranking, against which target, and what it rests on."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -197,6 +198,10 @@ class Certificate:
 def open_gaps(number: int) -> GapIntervals:
     """Nothing known about any pair."""
     return GapIntervals.around(np.zeros((number, number)), np.inf)
+
+
+def all_hold(assumptions: Iterable[Assumption]) -> bool:
+    return all(a.holds for a in assumptions)
 
 
 def _largest(ratios: Array) -> float:

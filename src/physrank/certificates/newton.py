@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array as JaxArray
 
 from physrank._precision import double
-from physrank.certificates.certificate import Assumption, Enclosure, open_gaps
+from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
 from physrank.certificates.monotone import proxy_of, pulled_differences, spread
 from physrank.geometry import GapIntervals, gaps_of
 from physrank.geometry.space import Array
@@ -79,7 +79,7 @@ class LocalNewton:
             ),
             Assumption("the ball is inside the one where Λ holds", bound <= self.radius, float(bound)),
         )
-        if not all(a.holds for a in assumptions):
+        if not all_hold(assumptions):
             return self._enclosure(ranking, np.inf, open_gaps(len(ranking.names)), assumptions, len(solves))
         remainder = left + curvature * bound**2 / 2
         adjoint = np.stack([np.zeros(base.size), *(np.asarray(s.value).ravel() for s in solves)])

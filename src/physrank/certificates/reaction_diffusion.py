@@ -13,7 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from physrank.certificates.certificate import Assumption, Enclosure, open_gaps
+from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
 from physrank.certificates.monotone import (
     TARGET,
     StronglyMonotone,
@@ -47,7 +47,7 @@ class ValidatedReactionDiffusion:
             Assumption("the metric is coercive: μ > 0, enclosed", operator.coercivity > 0, operator.coercivity),
         )
         gaps, state_bound = open_gaps(len(ranking.names)), np.inf
-        if all(a.holds for a in assumptions):
+        if all_hold(assumptions):
             gaps, state_bound = _enclose(operator, ranking, actions.rhs, actions.values)
         return Enclosure(
             kind="validated",
