@@ -75,8 +75,18 @@ def _flips(found: dict[str, list[dict[str, Array]]]) -> dict[str, Any]:
 
 def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
     pairs = {m: row["pairs_correct"] / row["pairs"] for m, row in result["pooled"].items()}
+    native, again = (result["by_realization"][name]["shared"] for name in predictions.REALIZATIONS)
+    missed = again["pairs"] - again["pairs_correct"]
     return [
-        (f"the shared response recovers every non-tie pair ({pairs['shared']:.4%})", pairs["shared"] == 1),
+        (
+            f"the shared response recovers every non-tie pair of transferred states ({native['pairs_correct']:,})",
+            native["pairs_correct"] == native["pairs"],
+        ),
+        (
+            f"and misses less than 1 in 10,000 when networks run on a grid they were not trained for ({missed} of "
+            f"{again['pairs']:,})",
+            missed < 1e-4 * again["pairs"],
+        ),
         (
             f"a dual norm beats the raw residual ({pairs['common energy']:.1%} against {pairs['raw']:.1%})",
             pairs["common energy"] > pairs["raw"],
@@ -88,13 +98,14 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
 def _figure(result: dict[str, Any]) -> Figure:
     figure: Any = Figure(figsize=(7, 3.2), layout="constrained")
     axis = figure.subplots()
+    places = {"common energy": (-6, -12, "right"), "adapted majorant": (-6, 6, "right")}  # the two lie side by side
     for method, row in result["pooled"].items():
-        share = row["pairs_correct"] / row["pairs"]
-        axis.plot(1e3 * row["median_seconds"], share, "o", color="#c2185b" if method == "shared" else "#5c6f82")
-        text = f"{method} ({row['inverse_actions']} inverse actions)"
-        axis.annotate(
-            text, (1e3 * row["median_seconds"], share), xytext=(6, -10), textcoords="offset points", fontsize=8
-        )
+        point = (1e3 * row["median_seconds"], row["pairs_correct"] / row["pairs"])
+        x, y, side = places.get(method, (6, -10, "left"))
+        axis.plot(*point, "o", color="#c2185b" if method == "shared" else "#5c6f82")
+        actions = row["inverse_actions"]
+        text = f"{method} ({actions} inverse action{'' if actions == 1 else 's'})"
+        axis.annotate(text, point, xytext=(x, y), textcoords="offset points", ha=side, fontsize=8)
     axis.set(
         xscale="log",
         xlabel="milliseconds per input, after inference",
