@@ -1,5 +1,6 @@
 """Certificates: decisions that cannot be wrong, and say what they rest on."""
 
+from physrank.certificates.burgers import BurgersEnergy
 from physrank.certificates.certificate import Assumption, Certificate, Enclosure
 from physrank.certificates.certify import certify, until
 from physrank.certificates.monotone import StronglyMonotone
@@ -8,6 +9,7 @@ from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 
 __all__ = [
     "Assumption",
+    "BurgersEnergy",
     "Certificate",
     "Enclosure",
     "LocalNewton",

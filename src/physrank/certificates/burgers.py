@@ -1,0 +1,143 @@
+"""Energy certificate for periodic viscous Burgers, against the solution of the differential equation itself.
+
+A function ŝ(t, x) is built from the corrected rows (`burgers_path.py`). With r = ŝ_t − ν ŝ_xx + ŝ ŝ_x − f and e = u − ŝ,
+
+    ½ d/dt ‖e‖² + ν ‖e_x‖² = −½ ∫ ŝ_x e² dx − ⟨r, e⟩
+
+bounds ‖e(T)‖ without any smallness condition, and the backward equation (`burgers_pairs.py`) bounds the direction of each
+pair to second order. The proofs are in docs/certificates/burgers.md.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from physrank.certificates.burgers_pairs import functionals
+from physrank.certificates.burgers_path import Measures, Path, measure, reconstruct
+from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
+from physrank.certificates.trigonometric import coefficients
+from physrank.equations import Burgers
+from physrank.geometry import GapIntervals, TaskSpace, gaps_of, margin_radius
+from physrank.geometry.space import Array
+from physrank.ranking import Ranking, tasks
+
+TARGET = (
+    "the solution of u_t − ν u_xx + u u_x = f itself, with trigonometric interpolants of the initial state and of the "
+    "force, and the force interpolated in time from its samples"
+)
+
+
+@dataclass(frozen=True)
+class BurgersEnergy:
+    """The certificate for the terminal state of `equations.Burgers` in L².
+
+    - `forcing_error`: your bound of ∫ ‖f_true − f‖_{L²} dt, where f is the interpolant of the stored samples of the
+      force. Zero means that the interpolant is the force.
+    - `pairs`: bound pairs that the radius leaves open by the backward equation as well.
+    """
+
+    forcing_error: float = 0.0
+    pairs: bool = True
+
+    def __post_init__(self) -> None:
+        if not (self.forcing_error >= 0 and np.isfinite(self.forcing_error)):
+            raise ValueError(f"forcing_error must be a finite number ≥ 0; got {self.forcing_error}.")
+
+    def __call__(self, problem: Burgers, ranking: Ranking) -> Enclosure:
+        basis = _before(problem, ranking)
+        if not all_hold(basis):
+            return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
+        path = reconstruct(problem, ranking.state)
+        found = measure(path)
+        radius = found.radius(self.forcing_error)
+        basis += (*_measured(found, radius), self._force())
+        if not all_hold(basis):
+            return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
+        centre = _Centre.of(problem, ranking, path)
+        gaps = GapIntervals.around(centre.gaps, margin_radius(centre.space, centre.outputs, radius))
+        valid = ranking.library.valid
+        if self.pairs and np.any(gaps.signs[np.ix_(valid, valid)] + np.eye(valid.sum()) == 0):
+            gaps = _both(gaps, self._by_pairs(ranking, path, found, centre.gaps))
+        return _enclosure(gaps, radius + float(found.terminal), basis)
+
+    def _force(self) -> Assumption:
+        statement = "the force is the interpolant of its samples in time, up to ∫ ‖difference‖ dt ≤ forcing_error"
+        return Assumption(statement, True, float(self.forcing_error))
+
+    def _by_pairs(self, ranking: Ranking, path: Path, found: Measures, gaps: Array) -> GapIntervals:
+        """G_ij(ŝ) + 2 ⟨e(T), y_i − y_j⟩ by the backward equation."""
+        valid = np.flatnonzero(ranking.library.valid)
+        result, error = functionals(path, coefficients(ranking.outputs[valid])), self.forcing_error
+        unknown = result.unknown(found.radii(error), found.radius(error), error)
+        i, j = (valid[k] for k in np.triu_indices(len(valid), 1))
+        known, radius = np.full((2, *gaps.shape), np.nan)
+        known[i, j], known[j, i] = result.known, -result.known
+        radius[i, j] = radius[j, i] = unknown
+        return GapIntervals.around(gaps + 2 * known, 2 * radius)
+
+
+def _enclosure(gaps: GapIntervals, radius: float, basis: tuple[Assumption, ...]) -> Enclosure:
+    return Enclosure("theorem", TARGET, gaps, radius, "L²", basis)
+
+
+def _before(problem: Any, ranking: Ranking) -> tuple[Assumption, ...]:
+    """What must hold before anything can be computed."""
+    name = type(problem).__name__
+    equation = Assumption("the equation is periodic viscous Burgers", isinstance(problem, Burgers), name)
+    if not equation.holds:
+        return (equation,)
+    state, task = np.asarray(ranking.state), ranking.task
+    fits = state.shape == problem.state_shape and bool(np.isfinite(state).all())
+    size = float(np.abs(state).max()) if fits else f"shape {state.shape}, {(~np.isfinite(state)).sum()} not finite"
+    return (
+        equation,
+        Assumption(
+            "the task is the terminal state in the periodic L² norm of the equation",
+            task == tasks.terminal(problem.metric()),
+            f"{task.name}, {task.metric.name}",
+        ),
+        Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
+        Assumption("the corrected state is finite, on the grid of the problem", fits, size),
+    )
+
+
+def _measured(found: Measures, radius: float) -> tuple[Assumption, ...]:
+    """These fail only when a number overflows: all that is measured here is part of the bound."""
+    values = {
+        "the growth factor exp ∫ ½ max (−ŝ_x)₊ dt is finite": found.growth_factor,
+        "the residual ∫ ‖P_K r‖ dt of the reconstruction is finite": np.sum(found.residual),
+        "its truncated part (∫ ‖|∂_x|⁻¹ (1 − P_K) r‖² dt / 2ν)^½ is finite": np.sqrt(np.sum(found.truncation)),
+        "the mismatch Σ ‖s_{n+1} − Φ(s_n)‖ of the rows is finite": np.sum(found.jumps),
+        "the initial mismatch ‖u₀ − P_K s(0)‖ is finite": found.initial,
+        "the terminal modes above the band limit, ‖s(T) − P_K s(T)‖, are finite": found.terminal,
+        "together they bound ‖u(T) − P_K s(T)‖": radius,
+    }
+    return tuple(Assumption(what, bool(np.isfinite(value)), float(value)) for what, value in values.items())
+
+
+@dataclass(frozen=True)
+class _Centre:
+    """Gaps around ŝ(T) in the L² norm of trigonometric interpolants: a sum over an even grid counts its last mode twice."""
+
+    space: TaskSpace
+    outputs: Array
+    gaps: Array
+
+    @classmethod
+    def of(cls, problem: Burgers, ranking: Ranking, path: Path) -> "_Centre":
+        weights = np.full((2, problem.points // 2 + 1), 2 * problem.length)
+        weights[:, 0] = problem.length
+        space, end = TaskSpace(weights), coefficients(ranking.state[-1])
+        end[path.line.degree + 1 :] = 0
+        outputs, proxy = (np.stack([c.real, c.imag], axis=-2) for c in (coefficients(ranking.outputs), end))
+        return cls(space, outputs, gaps_of(space, outputs, proxy))
+
+
+def _both(a: GapIntervals, b: GapIntervals) -> GapIntervals:
+    """What two bounds say together; their hull where round-off makes them miss each other."""
+    low, high = np.maximum(a.low, b.low), np.minimum(a.high, b.high)
+    apart = low > high
+    return GapIntervals(
+        np.where(apart, np.minimum(a.low, b.low), low), np.where(apart, np.maximum(a.high, b.high), high)
+    )

@@ -1,0 +1,100 @@
+"""Single directions of the error of a Burgers path, to second order: ⟨u(T) − ŝ(T), d⟩ by the backward equation.
+
+With e = u − ŝ and any z that ends at z(T) = d and nearly solves z_t + ν z_xx + ŝ z_x = 0, up to a residual ρ,
+
+    ⟨e(T), d⟩ = ⟨e(0), z(0)⟩ − Σ_n ⟨jump_n, z(t_n)⟩ − ∫ ⟨r, z⟩ dt + ½ ∫ ⟨e², z_x⟩ dt + ∫ ⟨e, ρ⟩ dt.
+
+The first three are known numbers; the other two are at most ½ ∫ ‖e‖² max |z_x| dt + ∫ ‖e‖ ‖ρ‖ dt.
+"""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array as JaxArray
+from numpy.typing import NDArray
+
+from physrank._precision import in_double
+from physrank.certificates import timepieces
+from physrank.certificates.burgers_path import RESIDUAL_DEGREE, ROWS_TOGETHER, Path, residual
+from physrank.geometry.space import Array
+from physrank.physics.schemes import integrating_factor_rk4
+
+QUADRATURE_DEGREE = max(2 * (5 + 3), RESIDUAL_DEGREE + 3)  # in time, of ‖ρ‖² with ŝ z_x in it, and of ⟨r, z⟩
+
+
+@dataclass(frozen=True, eq=False)
+class Functionals:
+    """What the backward equation says of y_i − y_j, for the pairs i < j of `np.triu_indices`."""
+
+    known: Array  # (pairs): the known part of ⟨e(T), y_i − y_j⟩
+    slopes: Array  # (rows, substeps, pairs): ≥ ∫ max_x |z_x| dt
+    residuals: Array  # (rows, substeps, pairs): ≥ ∫ ‖ρ‖ dt
+    sizes: Array  # (pairs): ≥ max_t ‖z‖
+    beyond: Array  # (pairs): ‖(1 − P_K)(y_i − y_j)‖, which z does not see
+
+    def unknown(self, radii: Array, radius: float, forcing_error: float = 0.0) -> Array:
+        """A bound of the rest, from bounds of ‖e‖ on every substep and at T."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            second = np.tensordot(radii**2, self.slopes, 2) / 2 + np.tensordot(radii, self.residuals, 2)
+            return second + forcing_error * self.sizes + radius * self.beyond
+
+
+@in_double
+def functionals(path: Path, outputs: NDArray[np.complex128]) -> Functionals:
+    """For coefficients `outputs` of all y_i, `(N, n/2 + 1)`: one march backwards in time moves all y_i − y_0."""
+    return Functionals(*map(np.asarray, _functionals(path, jnp.asarray(outputs))))
+
+
+@eqx.filter_jit
+def _functionals(path: Path, outputs: JaxArray) -> tuple[JaxArray, ...]:
+    line, directions = path.line, outputs[1:] - outputs[0]
+    theta, weights = timepieces.gauss(QUADRATURE_DEGREE)
+    i, j = np.triu_indices(len(outputs), 1)
+
+    def of_pairs(x: JaxArray, axis: int = 1) -> JaxArray:
+        """Differences over all pairs, for x linear in y − y_0."""
+        every = jnp.concatenate([jnp.zeros_like(jax.lax.slice_in_dim(x, 0, 1, axis=axis)), x], axis=axis)
+        return jnp.take(every, i, axis) - jnp.take(every, j, axis)
+
+    def transport(z: JaxArray, s: JaxArray) -> JaxArray:
+        """P_K (ŝ z_x), for ŝ on the grid."""
+        return line.modes(s * line.values(line.slope(z)), line.degree)
+
+    def substep(after: JaxArray, piece: tuple[JaxArray, ...]) -> tuple[JaxArray, tuple[JaxArray, ...]]:
+        """From the end of a substep to its start."""
+        s, r, step, jump = piece
+        end, middle, start = line.values(timepieces.evaluate(s, np.array([1.0, 0.5, 0.0])))
+        before = integrating_factor_rk4(transport, line.symbol, after, jnp.stack([end, middle, start]), step, 1)
+        jets = [(z, -step * (line.symbol * z + transport(z, at))) for z, at in ((before, start), (after, end))]
+        z = timepieces.cubic(*jets)
+        z_x, linear = line.values(line.slope(z)), line.values(timepieces.derivative(z) / step + line.symbol * z)
+        rho = timepieces.evaluate(linear, theta)
+        rho += line.values(timepieces.evaluate(s, theta))[:, None] * timepieces.evaluate(z_x, theta)
+        gram = line.length / line.grid * jnp.einsum("t, tkx, tlx -> kl", weights, rho, rho)
+        square = jnp.diagonal(of_pairs(of_pairs(gram, 0), 1))
+        moments = line.inner(r[:, None], timepieces.evaluate(z, theta))
+        steepest = jnp.max(jnp.abs(of_pairs(z_x)), axis=-1) + line.missed(of_pairs(line.slope(z)))
+        return before, (
+            -line.inner(jump, after) - step * (weights @ moments),
+            step * jnp.mean(steepest, axis=0),
+            step * jnp.sqrt(jnp.maximum(square, 0)),
+            jnp.max(line.norm(of_pairs(z)), axis=0),
+        )
+
+    rows, _, substeps, _ = path.pieces.shape
+    r = jax.lax.map(lambda row: line.kept(residual(line, row, theta)), path.rows, batch_size=ROWS_TOGETHER)
+    jumps = jnp.zeros((rows, substeps, line.degree + 1), complex).at[:, -1].set(path.jumps)
+    steps = jnp.repeat(path.step[:, None], substeps, axis=1)
+    pieces = (jnp.moveaxis(path.pieces, 1, 2), jnp.moveaxis(r, 1, 2), steps, jumps)
+    flat = tuple(x.reshape(rows * substeps, *x.shape[2:]) for x in pieces)
+    start, (known, slopes, residuals, sizes) = jax.lax.scan(substep, line.kept(directions), flat, reverse=True)
+    return (
+        of_pairs(jnp.sum(known, axis=0) + line.inner(line.kept(path.initial), start), 0),
+        slopes.reshape(rows, substeps, -1),
+        residuals.reshape(rows, substeps, -1),
+        jnp.max(sizes, axis=0),
+        line.norm(of_pairs(line.dropped(directions), 0)),
+    )
