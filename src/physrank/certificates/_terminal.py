@@ -1,0 +1,88 @@
+"""What certificates of a terminal state share: what must hold before any bound, and the enclosure that a radius gives."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from physrank._precision import in_double
+from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
+from physrank.geometry import GapIntervals, gaps_of, margin_radius
+from physrank.geometry.space import Array
+from physrank.physics import Problem
+from physrank.ranking.result import Ranking
+from physrank.ranking.tasks import terminal
+
+
+def ready(problem: Any, ranking: Ranking, kind: type[Problem]) -> tuple[Assumption, ...]:
+    """What has to hold before a bound of the terminal state means anything."""
+    fits = isinstance(problem, kind) and np.shape(ranking.state) == problem.state_shape
+    finite = bool(np.all(np.isfinite(ranking.state)))
+    return (
+        Assumption(f"the problem is {kind.__name__}", isinstance(problem, kind), type(problem).__name__),
+        Assumption("the task is the terminal state, tasks.terminal(…)", is_terminal(ranking), ranking.task.name),
+        Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
+        Assumption(
+            "the corrected state is finite and has the problem's shape",
+            fits and finite,
+            f"{np.shape(ranking.state)}, {'finite' if finite else 'not finite'}",
+        ),
+    )
+
+
+def is_terminal(ranking: Ranking) -> bool:
+    return ranking.task.map is terminal().map
+
+
+def from_initial(problem: Any, state: Any) -> Array:
+    """The trajectory with the problem's own first row. Its last row is the same: a bound of one is a bound of the other."""
+    return np.concatenate([np.asarray(problem.initial)[None], np.asarray(state, np.float64)[1:]])
+
+
+@in_double
+def defects(problem: Problem, state: Array) -> Array:
+    """The rows of A(state) after the first."""
+    return np.asarray(_compiled_defect(problem, jnp.asarray(state)))[1:]
+
+
+@eqx.filter_jit
+def _compiled_defect(problem: Problem, state: jax.Array) -> jax.Array:
+    return problem.defect(state)
+
+
+def channel_weights(ranking: Ranking) -> Array:
+    """The largest metric weight of a point in each of the two fields."""
+    return ranking.space.weights.reshape(2, -1).max(axis=1)
+
+
+def unknown(ranking: Ranking, target: str, norm: str, assumptions: tuple[Assumption, ...]) -> Enclosure:
+    """Nothing is known, because of an assumption that does not hold."""
+    return Enclosure("theorem", target, open_gaps(len(ranking.names)), float("inf"), norm, assumptions)
+
+
+def enclose(
+    ranking: Ranking,
+    radius: float,
+    state_bound: float,
+    *,
+    target: str,
+    norm: str,
+    assumptions: tuple[Assumption, ...],
+    fields: tuple[Array, Array] | None = None,
+) -> Enclosure:
+    """G_ij(q) ± 2 radius ‖y_i − y_j‖, where ‖t − q‖ ≤ radius in the task's metric; open when that is not a number.
+
+    `fields` are (outputs, proxy) where they are not compared as they are stored.
+    """
+    known = bool(np.isfinite(radius) and np.isfinite(state_bound))
+    assumptions = (*assumptions, Assumption("the bound is a finite number", known, float(radius)))
+    if not all_hold(assumptions):
+        return unknown(ranking, target, norm, assumptions)
+    outputs, proxy = (ranking.outputs, ranking.proxy) if fields is None else fields
+    with np.errstate(all="ignore"):  # a pair whose numbers overflow stays open
+        gaps = GapIntervals.around(
+            gaps_of(ranking.space, outputs, proxy), margin_radius(ranking.space, outputs, radius)
+        )
+    return Enclosure("theorem", target, gaps, state_bound, norm, assumptions)

@@ -1,0 +1,163 @@
+"""Energy certificate of two-field diffusion–reaction: how far the corrected state is from the trapezoidal solution.
+
+The proof is in docs/certificates/diffusion_reaction.md.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from physrank.certificates._terminal import channel_weights, defects, enclose, from_initial, ready, unknown
+from physrank.certificates.certificate import Assumption, Enclosure, all_hold
+from physrank.equations import DiffusionReaction
+from physrank.geometry.space import Array
+from physrank.ranking.result import Ranking
+
+TARGET = "the exact solution of the trapezoidal map on the same grid, from the same initial frame"
+NORM = "the cell-area L² norm of the terminal fields"
+
+SHARES = np.array([0.0, 0.25, 0.5, 0.75, 0.999])  # of the largest coupling that diffusion still dissipates
+INHIBITOR = np.array([0.4, 0.63, 1.0, 1.6, 2.5])
+LOCALISATIONS = 2
+
+Form = tuple[Array | float, Array | float, Array | float]  # a x² + 2 b x y + c y²
+
+
+def largest(form: Form, energy: Form) -> Array:
+    """max form(x, y) / energy(x, y), the larger root of det(form − λ energy) = 0."""
+    (a, b, c), (p, g, q) = form, energy
+    determinant = p * q - g * g
+    middle = (q * a - 2 * g * b + p * c) / (2 * determinant)
+    return middle + np.sqrt(np.maximum(middle**2 - (a * c - b * b) / determinant, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Energies:
+    """Norms ‖(a, b)‖² = ‖a‖² + 2g⟨a, b⟩ + c‖b‖² of errors in activator and inhibitor, one per entry of `coupling` g.
+
+    Diffusion dissipates every one of them: g² (D_u + D_v)² ≤ 4c D_u D_v.
+    """
+
+    coupling: Array
+    inhibitor: Array
+
+    @classmethod
+    def of(cls, problem: DiffusionReaction) -> "Energies":
+        first, second = np.asarray(problem.diffusion)
+        limit = 2 * np.sqrt(first * second) / (first + second)
+        share, inhibitor = (grid.ravel() for grid in np.meshgrid(SHARES, INHIBITOR))
+        return cls(-share * limit * np.sqrt(inhibitor), inhibitor)
+
+    @property
+    def form(self) -> Form:
+        return 1.0, self.coupling, self.inhibitor
+
+    def norms(self, rows: Array, cell: float) -> Array:
+        """‖r_n‖ of rows `(n, 2, cells, cells)` in every energy: `(n, energies)`."""
+        u, v = rows.reshape(len(rows), 2, -1).transpose(1, 0, 2)
+        uu, uv, vv = (cell * np.einsum("nx,nx->n", a, b)[:, None] for a, b in ((u, u), (u, v), (v, v)))
+        return np.sqrt(np.maximum(uu + 2 * self.coupling * uv + self.inhibitor * vv, 0.0))
+
+    def rates(self, slope: float) -> Array:
+        """ν with ⟨J(a, b), (a, b)⟩ ≤ ν ‖(a, b)‖² for the reaction J = [[1 − ξ, −1], [1, −1]], ξ = `slope`."""
+        g, c = self.coupling, self.inhibitor
+        return largest((1 - slope + g, (c - 1 - g * slope) / 2, -(g + c)), self.form)
+
+    def factors(self, form: Form) -> Array:
+        """κ with √form ≤ κ ‖·‖, for every energy."""
+        return np.sqrt(largest(form, self.form))
+
+    @property
+    def ratios(self) -> Array:
+        """`[k, l]`: ‖·‖_l ≤ ratio ‖·‖_k."""
+        pairs = zip(self.coupling, self.inhibitor, strict=True)
+        return np.stack([self.factors((1.0, g, c)) for g, c in pairs], axis=1)
+
+
+@dataclass(frozen=True)
+class DiffusionReactionEnergy:
+    """‖s_N − u_N‖ from the row defects of s, without a smallness condition.
+
+    With e = s − u and the difference of right-hand sides ΔF, the rows y_n = e_n − ½Δt ΔF_n obey
+
+        y_{n+1} = e_n + ½Δt ΔF_n + r_{n+1},    ‖e_n + ½Δt ΔF_n‖ ≤ (1 + ½Δtν)/(1 − ½Δtν) ‖y_n‖,    (1 − ½Δtν)‖e_n‖ ≤ ‖y_n‖
+
+    in every norm in which ⟨ΔF, e⟩ ≤ ν‖e‖². Many norms are carried at once, and each may improve the others.
+    """
+
+    def __call__(self, problem: Any, ranking: Ranking) -> Enclosure:
+        assumptions = ready(problem, ranking, DiffusionReaction)
+        if not all_hold(assumptions):
+            return unknown(ranking, TARGET, NORM, assumptions)
+        with np.errstate(all="ignore"):
+            longest = float(np.diff(np.asarray(problem.times)).max())
+            energies, bounds = self.bounds(problem, ranking.state)
+            weight_u, weight_v = channel_weights(ranking) / problem.spacing**2
+            radius = np.min(bounds * energies.factors((weight_u, 0.0, weight_v)))
+            state_bound = np.min(bounds * energies.factors((1.0, 0.0, 1.0)))
+        short = Assumption("every step is shorter than 2, so that it has exactly one solution", longest < 2, longest)
+        return enclose(
+            ranking,
+            float(radius),
+            float(state_bound),
+            target=TARGET,
+            norm=NORM,
+            assumptions=(*assumptions, short),
+        )
+
+    def bounds(self, problem: DiffusionReaction, state: Array) -> tuple[Energies, Array]:
+        """Bounds of ‖s_N − u_N‖ in every energy, for any trajectory s; its first row is taken from the problem."""
+        state = from_initial(problem, state)
+        return carry(problem, state, defects(problem, state))
+
+
+def carry(problem: DiffusionReaction, state: Array, defect: Array) -> tuple[Energies, Array]:
+    """The recursion over rows, from the defects of all rows but the first."""
+    energies, steps = Energies.of(problem), np.diff(np.asarray(problem.times))
+    added, ratios = energies.norms(defect, problem.spacing**2), energies.ratios
+    size = np.abs(state[1:, 0]).reshape(len(steps), -1)
+    carried = bounds = rates = np.zeros_like(energies.coupling)  # e_0 = 0
+    for n, (step, following) in enumerate(zip(steps, [*steps[1:], steps[-1]], strict=True)):
+        bounds = carried + added[n]  # of y_{n+1}
+        rates = local_rates(energies, bounds, step, size[n].min(), size[n].max(), problem.spacing)
+        carried = improved(growth(rates, step, following) * bounds, ratios)  # of e_{n+1} + ½Δt' ΔF_{n+1}
+    return energies, improved(bounds * inverse(rates, steps[-1]), ratios)
+
+
+def local_rates(energies: Energies, bounds: Array, step: float, least: float, most: float, spacing: float) -> Array:
+    """ν of one row: (s³ − u³)/(s − u) = ξ ≥ ¾s², and near s, |s − u| ≤ ε, also 3s² − 3|s|ε ≤ ξ ≤ 3s² + 3|s|ε + ε².
+
+    Rates are convex in ξ, so the ends of its range suffice; without a coupling they fall with ξ, and the upper end is
+    not needed. Those energies bound ‖e‖, hence ε = ‖e‖/h, before anything is known about u.
+    """
+    plain, activator = energies.coupling == 0, energies.factors((1.0, 0.0, 0.0))
+    low = 0.75 * least**2
+    rates = np.where(plain, energies.rates(low), np.inf)
+    for _ in range(LOCALISATIONS):
+        reach = np.fmin.reduce(bounds * activator * inverse(rates, step)) / spacing  # 0 · ∞ is no bound
+        if not np.isfinite(reach):
+            break
+        low = max(low, 3 * least**2 - 3 * least * reach)
+        high = 3 * most**2 + 3 * most * reach + reach**2
+        at_low = energies.rates(low)
+        rates = np.where(plain, at_low, np.maximum(at_low, energies.rates(high)))
+    return rates
+
+
+def inverse(rates: Array, step: float) -> Array:
+    """1/(1 − ½Δtν): ‖e‖ ≤ inverse ‖e − ½Δt ΔF‖; ∞ where the step is too long for the rate."""
+    left = 1 - step * rates / 2
+    return np.where(left > 0, 1 / left, np.inf)
+
+
+def growth(rates: Array, step: float, following: float) -> Array:
+    """‖e + ½Δt' ΔF‖ / ‖e − ½Δt ΔF‖ ≤ (1 + ½Δt'ν)/(1 − ½Δtν); not below θ = Δt'/Δt, as stiff parts do not decay."""
+    ratio = following / step
+    grows = 1 - ratio + following * rates >= 0
+    return np.where(grows, (1 + following * rates / 2) * inverse(rates, step), ratio)
+
+
+def improved(bounds: Array, ratios: Array) -> Array:
+    """The best bound of one vector in every norm, from its bounds in all of them; NaN and ∞ bound nothing."""
+    return np.min(np.where(np.isfinite(bounds)[:, None], bounds[:, None] * ratios, np.inf), axis=0)
