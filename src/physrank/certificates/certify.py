@@ -3,14 +3,17 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from physrank import equations
+from physrank.certificates.burgers import BurgersEnergy
 from physrank.certificates.certificate import Certificate, Enclosure
+from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
+from physrank.certificates.sine_gordon import SineGordonEnergy
 from physrank.geometry import UncertaintySet, pair_supports
 from physrank.physics import Problem
 from physrank.ranking import Ranking
@@ -18,7 +21,12 @@ from physrank.ranking.until import NAMED
 
 Method = Callable[[Problem, Ranking], Enclosure]
 
-METHODS: dict[type[Problem], Method] = {equations.ReactionDiffusion: ValidatedReactionDiffusion()}
+METHODS: dict[type[Problem], Any] = {
+    equations.Burgers: BurgersEnergy(),
+    equations.DiffusionReaction: DiffusionReactionEnergy(),
+    equations.ReactionDiffusion: ValidatedReactionDiffusion(),
+    equations.SineGordon: SineGordonEnergy(),
+}
 
 
 def certify(

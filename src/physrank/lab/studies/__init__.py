@@ -1,6 +1,6 @@
 """The studies, by name: each file has `run(context)`, which returns a table and a picture, and the `claims` it supports."""
 
-from physrank.lab.studies import additional, composition, controls, direct, panels, primary, variational
+from physrank.lab.studies import additional, certificates, composition, controls, direct, panels, primary, variational
 
 STUDIES = {
     "primary": primary,
@@ -10,4 +10,5 @@ STUDIES = {
     "variational": variational,
     "panels": panels,
     "direct": direct,
+    "certificates": certificates,
 }

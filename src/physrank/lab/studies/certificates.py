@@ -1,0 +1,180 @@
+"""Study 8: how many decisions are proved, after how many corrections, and is any of them wrong?"""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from matplotlib.figure import Figure
+
+from physrank import certificates, geometry, ranking
+from physrank._precision import double
+from physrank.geometry.space import Array
+from physrank.lab.libraries import predictions
+from physrank.lab.libraries.plan import GROUPS, Library
+from physrank.lab.references.pair import Reference
+from physrank.lab.studies import drawing
+from physrank.lab.studies.cases import Context, hidden, problems_and_candidates
+from physrank.ranking.rank import corrected
+
+TIE, FEW = 1e-6, 6  # the paper's tolerance; its number of inputs per library
+MOST = {"reaction_diffusion": 2, "burgers": 3}
+PAPER = {
+    "pairs": "672/672",
+    "strict top-1": "24/24",
+    "tolerant top-1": "24/24",
+    "largest ratio": 0.09494,
+    "median ratio": 3.45e-4,
+    "state bound ÷ error": "1.000018–1.000211",
+}
+
+
+def run(context: Context) -> tuple[dict[str, Any], Figure]:
+    found = {library.name: _measure(context, library) for library in GROUPS["primary"]}
+    of = {e: [found[lib.name] for lib in GROUPS["primary"] if lib.equation == e] for e in MOST}
+    few = [{key: value[:FEW] for key, value in table.items()} for table in of["reaction_diffusion"]]
+    result = {
+        "study": "certificates",
+        "profile": context.profile.name,
+        "few": [_row(few, k) for k in range(MOST["reaction_diffusion"])],
+        "all": {e: [_row(of[e], k) for k in range(MOST[e])] for e in MOST},
+        "paper": PAPER,
+    }
+    return result, _figure(result, of)
+
+
+def _measure(context: Context, library: Library) -> dict[str, Array]:
+    most = MOST[library.equation]
+    key = predictions.identity(context.profile, library, "evaluation", "native") | {"most": most}
+
+    def make() -> dict[str, Array]:
+        cases = list(problems_and_candidates(context, library, "evaluation"))
+        rows = []
+        for k, (case, reference) in enumerate(zip(cases, hidden(context, library, "evaluation"), strict=True)):
+            rows.append(_case(*case, most, reference))
+            context.progress(f"{library.name} certificates", k + 1, len(cases))
+        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+
+    return context.cached("certificates", key, make)
+
+
+def _case(problem: Any, candidates: dict[str, Array], most: int, reference: Reference) -> dict[str, Array]:
+    """Certificates after 1 … `most` corrections, then the target revealed; pairs are those above the diagonal."""
+    current, steps = ranking.rank(problem, candidates, allow_unresolved=True), []
+    upper = np.triu_indices(len(candidates), 1)
+    for k in range(most):
+        current = corrected(current) if k else current
+        proof = certificates.certify(problem, current, tolerance=TIE)
+        order = int(np.argmin(current.scores))
+        steps.append(
+            {
+                "signs": proof.signs[upper],
+                "low": proof.gaps.low[upper],
+                "high": proof.gaps.high[upper],
+                "margins": proof.margins[upper],
+                "bounds": proof.bounds[upper],
+                "state_bound": proof.enclosure.state_bound,
+                "validated": proof.kind == "validated",
+                "strict": proof.best == current.names[order],
+                "tolerant": current.names[order] in proof.safe,
+                "seconds": proof.seconds,
+                "rank_seconds": current.scoring.seconds,
+                "state": current.state,
+            }
+        )
+    target, errors = _target(problem, steps, reference)
+    losses, changes = (Reference(target, target) if errors is not None else reference).losses(
+        current.space, current.outputs
+    )
+    table = {name: np.array([step[name] for step in steps]) for name in steps[0] if name != "state"}
+    doubt = (changes[:, None] + changes[None, :])[upper]
+    return table | {
+        "gaps": geometry.gap_matrix(losses)[upper],
+        "doubt": doubt,  # what the reference itself cannot decide
+        "errors": np.full(most, np.nan) if errors is None else errors,
+    }
+
+
+def _target(problem: Any, steps: list[dict[str, Any]], reference: Reference) -> tuple[Array, Array | None]:
+    """The zero of the discrete problem and the distances to it, where that is the target; else the reference."""
+    if not hasattr(problem, "secant_metric"):
+        return reference.fine, None
+    with double():
+        zero = problem.solve(jnp.asarray(steps[-1]["state"])).state
+        distances = []
+        for step in steps:
+            metric = problem.secant_metric(jnp.asarray(step["state"]))
+            error = metric.free(jnp.asarray(step["state"]) - zero)
+            distances.append(float(jnp.sqrt(jnp.sum(error * metric.apply(error)))))
+    return np.asarray(zero), np.array(distances)
+
+
+def _row(tables: list[dict[str, Array]], k: int) -> dict[str, Any]:
+    """Counts after k + 1 corrections."""
+    signs, bounds, margins = (np.concatenate([t[key][:, k] for t in tables]) for key in ("signs", "bounds", "margins"))
+    gaps, doubt = (np.concatenate([t[key] for t in tables]) for key in ("gaps", "doubt"))
+    real = np.abs(gaps) > TIE
+    ratios = bounds / np.maximum(margins, 1e-300)
+    state, errors = (np.concatenate([t[key][:, k] for t in tables]) for key in ("state_bound", "errors"))
+    resolved = np.isfinite(errors) & (errors > 1e-9)  # below that the numerical zero is no better known than the bound
+    shares = state[resolved] / errors[resolved]
+    return {
+        "corrections": k + 1,
+        "cases": len(signs),
+        "pairs": int(signs.size),
+        "certified": int(np.sum(signs != 0)),
+        "non_ties": int(real.sum()),
+        "non_ties_certified": int(np.sum((signs != 0) & real)),
+        "wrong": int(np.sum((signs != 0) & (signs != np.sign(gaps)) & (np.abs(gaps) > doubt))),
+        "validated": int(np.sum(np.concatenate([t["validated"][:, k] for t in tables]))),
+        "strict_top1": int(np.sum(np.concatenate([t["strict"][:, k] for t in tables]))),
+        "tolerant_top1": int(np.sum(np.concatenate([t["tolerant"][:, k] for t in tables]))),
+        "largest_ratio": float(ratios.max()),
+        "median_ratio": float(np.median(ratios)),
+        "smallest_slack": float((margins - bounds).min()),
+        "median_state_bound": float(np.median(state)),
+        "bound_over_error": [float(shares.min()), float(shares.max())] if shares.size else None,
+        "median_seconds": float(np.median(np.concatenate([t["seconds"][:, k] for t in tables]))),
+    }
+
+
+def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
+    rd, burgers, few = result["all"]["reaction_diffusion"], result["all"]["burgers"], result["few"][-1]
+    wrong = sum(row["wrong"] for rows in result["all"].values() for row in rows)
+    last_rd, last_b = rd[-1], burgers[-1]
+    return [
+        (f"no certified pair is wrong ({wrong})", wrong == 0),
+        (
+            f"reaction–diffusion, six inputs per library: every pair proved ({few['certified']}/{few['pairs']}), validated",
+            few["certified"] == few["pairs"] and few["validated"] == few["cases"],
+        ),
+        (
+            f"reaction–diffusion, all inputs: every non-tie pair within two corrections "
+            f"({last_rd['non_ties_certified']:,}/{last_rd['non_ties']:,})",
+            last_rd["non_ties_certified"] == last_rd["non_ties"],
+        ),
+        (
+            f"Burgers, against the continuum solution: every non-tie pair within three corrections "
+            f"({last_b['non_ties_certified']:,}/{last_b['non_ties']:,})",
+            last_b["non_ties_certified"] == last_b["non_ties"],
+        ),
+    ]
+
+
+def _figure(result: dict[str, Any], of: dict[str, list[dict[str, Array]]]) -> Figure:
+    figure: Any = Figure(figsize=(11, 3.6), layout="constrained")
+    axes = figure.subplots(1, 2)
+    for axis, (equation, tables) in zip(axes, of.items(), strict=True):
+        for k in range(MOST[equation]):
+            ratios = np.sort(
+                np.concatenate([(t["bounds"][:, k] / np.maximum(t["margins"][:, k], 1e-300)).ravel() for t in tables])
+            )
+            heights = np.arange(1, len(ratios) + 1) / len(ratios)
+            label = "1 correction" if k == 0 else f"{k + 1} corrections"
+            axis.step(ratios, heights, where="post", label=label, lw=1.6, color=["#5c6f82", "#c2185b", "#1b1f24"][k])
+        axis.axvline(1.0, color="#1b1f24", lw=0.8, ls=":")
+        axis.annotate("certified", (1, 0.05), xytext=(-6, 0), textcoords="offset points", ha="right", fontsize=8)
+        axis.annotate("open", (1, 0.05), xytext=(6, 0), textcoords="offset points", fontsize=8)
+        axis.set(xscale="log", xlabel="bound ÷ margin", ylabel="share of pairs", ylim=(0, 1.02))
+        axis.set_title(f"{drawing.SHORT.get(equation, equation)}: {result['all'][equation][0]['pairs']:,} pairs")
+        axis.legend(frameon=False, fontsize=8)
+    return figure
