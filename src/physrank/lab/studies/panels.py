@@ -101,5 +101,5 @@ def _figure(result: dict[str, Any]) -> Figure:
         axis.set(xscale="log", xlabel="inputs in the panel", title=title)
         axis.set_xticks(result["sizes"], [str(b) for b in result["sizes"]], fontsize=7)
         axis.minorticks_off()
-    regret.legend(frameon=False, fontsize=8)
+    figure.legend(*regret.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     return figure
