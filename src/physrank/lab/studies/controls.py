@@ -202,5 +202,7 @@ def _figure(cost: dict[str, dict[str, dict[str, float]]]) -> Figure:
             xscale="log", yscale="log", xlabel="candidates", ylabel="milliseconds", title=equation.replace("_", "–")
         )
         axis.set_xticks(NUMBERS, [str(n) for n in NUMBERS])
+        axis.minorticks_off()
+        axis.set_yticks(ticks := [5, 10, 20, 50, 100, 200, 500], [str(t) for t in ticks])
         axis.legend(frameon=False, fontsize=7)
     return figure
