@@ -1,6 +1,6 @@
 """How many pairs the energy certificates decide after one to four corrections, on inputs of the laboratory's laws.
 
-    python bench/energies.py [--inputs 12] [--only NAME …]
+    python bench/energies.py [--inputs 12] [--cells 128] [--only NAME …]
 
 Candidates are the reference plus smooth errors of 2 to 20 %, and three more whose errors are as large as another one's to
 1 %, 0.1 % and 0.01 %. A pair counts when its true gap, to the certificate's own target, exceeds 1e-6. Prints one line per
@@ -43,7 +43,7 @@ class Case:
         return {f"{s:.3%}": self.reference + s * size * e for s, e in zip(SIZES, self.errors, strict=True)}
 
 
-def sine_gordon_cases(count: int) -> Iterator[Case]:
+def sine_gordon_cases(count: int, _: int) -> Iterator[Case]:
     times, points = np.linspace(0, 1, 49), 384
     for k, stratum in enumerate(shifted_strata(count)):
         case, random = SineGordonInput.sample("development", k, stratum), np.random.default_rng(k)
@@ -55,7 +55,7 @@ def sine_gordon_cases(count: int) -> Iterator[Case]:
         yield Case(problem, exact, errors, targets)
 
 
-def diffusion_reaction_cases(count: int, cells: int = 128) -> Iterator[Case]:
+def diffusion_reaction_cases(count: int, cells: int) -> Iterator[Case]:
     times, x = np.linspace(0, 5, 101), np.pi * (np.arange(cells) + 0.5) / cells
     pairs = [(a, b) for a in range(6) for b in range(6)]
     modes = np.stack([np.outer(np.cos(a * x), np.cos(b * x)) / np.sqrt(1 + a * a + b * b) for a, b in pairs])
@@ -103,11 +103,12 @@ def measure(case: Case) -> Iterator[tuple[tuple[str, int], tuple[float, ...]]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=12)
+    parser.add_argument("--cells", type=int, default=128, help="per side, of diffusion–reaction")
     parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES))
     given = parser.parse_args()
     for name in given.only:
         rows: dict[tuple[str, int], list[tuple[float, ...]]] = {}
-        for case in CASES[name](given.inputs):
+        for case in CASES[name](given.inputs, given.cells):
             for key, values in measure(case):
                 rows.setdefault(key, []).append(values)
         print(f"\n{name}: {given.inputs} inputs, {len(SIZES)} candidates; radius, ratios and seconds are medians")

@@ -214,6 +214,19 @@ def test_local_rates_cover_the_secant_slopes():
         assert slope <= 3 * s**2 + 3 * abs(s) * reach + reach**2 + 1e-12
 
 
+def test_numbers_out_of_range_bound_nothing():
+    """An energy whose rate overflows must not look like one that does not grow."""
+    energies = diffusion_reaction.Energies.of(diffusion())
+    with np.errstate(all="ignore"):
+        for size in (1e160, 1e300, np.inf):
+            bounds = np.full_like(energies.coupling, size)
+            rates = diffusion_reaction.local_rates(energies, bounds, 0.2, 0.0, 1.0, 0.25)
+            carried = diffusion_reaction.growth(rates, 0.2, 0.2)
+            coupled = energies.coupling != 0
+            assert not np.any(np.isfinite(carried[coupled]))
+            assert np.all(carried[~coupled] > 1.2)  # about e^{0.2}
+
+
 def test_laplacian_is_dissipative_in_every_energy():
     problem, random = diffusion(0, cells=6), np.random.default_rng(2)
     energies = diffusion_reaction.Energies.of(problem)

@@ -33,7 +33,7 @@ def ready(problem: Any, ranking: Ranking, kind: type[Problem]) -> tuple[Assumpti
 
 
 def is_terminal(ranking: Ranking) -> bool:
-    return ranking.task.map is terminal().map
+    return ranking.task.map is terminal().map and np.array_equal(ranking.proxy, ranking.state[-1], equal_nan=True)
 
 
 def from_initial(problem: Any, state: Any) -> Array:

@@ -97,14 +97,8 @@ class DiffusionReactionEnergy:
             radius = np.min(bounds * energies.factors((weight_u, 0.0, weight_v)))
             state_bound = np.min(bounds * energies.factors((1.0, 0.0, 1.0)))
         short = Assumption("every step is shorter than 2, so that it has exactly one solution", longest < 2, longest)
-        return enclose(
-            ranking,
-            float(radius),
-            float(state_bound),
-            target=TARGET,
-            norm=NORM,
-            assumptions=(*assumptions, short),
-        )
+        assumptions += (short,)
+        return enclose(ranking, float(radius), float(state_bound), target=TARGET, norm=NORM, assumptions=assumptions)
 
     def bounds(self, problem: DiffusionReaction, state: Array) -> tuple[Energies, Array]:
         """Bounds of ‖s_N − u_N‖ in every energy, for any trajectory s; its first row is taken from the problem."""
@@ -154,8 +148,8 @@ def inverse(rates: Array, step: float) -> Array:
 def growth(rates: Array, step: float, following: float) -> Array:
     """‖e + ½Δt' ΔF‖ / ‖e − ½Δt ΔF‖ ≤ (1 + ½Δt'ν)/(1 − ½Δtν); not below θ = Δt'/Δt, as stiff parts do not decay."""
     ratio = following / step
-    grows = 1 - ratio + following * rates >= 0
-    return np.where(grows, (1 + following * rates / 2) * inverse(rates, step), ratio)
+    stiff = 1 - ratio + following * rates < 0  # not so for NaN, which must stay no bound
+    return np.where(stiff, ratio, (1 + following * rates / 2) * inverse(rates, step))
 
 
 def improved(bounds: Array, ratios: Array) -> Array:
