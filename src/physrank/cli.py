@@ -72,7 +72,10 @@ def demo(
 
 @contextmanager
 def _bars(width: int = 26) -> Iterator[Any]:
-    """`advance(what, done, total)`, one bar for each name."""
+    """`advance(what, done, total)`: one bar for each name, or lines now and then where no terminal listens."""
+    if not console.is_terminal:
+        yield _lines(60.0)
+        return
     columns = (
         TextColumn(f"{{task.description:<{width}}}"),
         BarColumn(),
@@ -88,6 +91,22 @@ def _bars(width: int = 26) -> Iterator[Any]:
             progress.update(bars[what], completed=done, visible=done < total or total <= 1 or len(bars) < 20)
 
         yield advance
+
+
+def _lines(every: float) -> Any:
+    """A line per name when it ends, and one every so many seconds between: for logs."""
+    started = last = time.perf_counter()
+    ended: set[str] = set()
+
+    def advance(what: str, done: int, total: int) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if (done == total and what not in ended) or now - last > every:
+            last = now
+            ended.update({what} if done == total else ())
+            console.print(f"{what}: {done}/{total} after {(now - started) / 60:.1f} minutes", highlight=False)
+
+    return advance
 
 
 @contextmanager

@@ -19,6 +19,7 @@ class Library:
     names: tuple[str, ...]
     states: Array  # (N, *state)
     excluded: dict[str, str] = field(default_factory=dict)  # name → why
+    concerns: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what to know about them → names
 
     @property
     def valid(self) -> np.ndarray:
@@ -52,7 +53,19 @@ class Library:
             if not _fits(array.shape, expected):
                 given = dict(named)[name].shape
                 raise ValueError(_shape_message(name, given, array.shape, problem, expected, lifted[0][0]))
-        return cls(tuple(name for name, _ in lifted), np.stack([array for _, array in lifted]), excluded)
+        states = np.stack([array for _, array in lifted])
+        names = tuple(name for name, _ in lifted)
+        return cls(names, states, excluded, _concerns(problem, names, states, excluded))
+
+
+def _concerns(
+    problem: Problem, names: tuple[str, ...], states: Array, excluded: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, state in zip(names, states, strict=True):
+        for concern in problem.concerns(state) if name not in excluded else []:
+            found[concern] = (*found.get(concern, ()), name)
+    return found
 
 
 def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:

@@ -71,11 +71,7 @@ def notes(
         found.append("only one valid candidate: there is nothing to rank, but its error estimate stands")
     elif np.all(outputs[library.valid] == outputs[library.valid][0]):
         found.append("all candidates give the same output: every pair is a tie")
-    concerned: dict[str, list[str]] = {}
-    for name, ok, state in zip(library.names, library.valid, library.states, strict=True):
-        for concern in problem.concerns(state) if ok else []:
-            concerned.setdefault(concern, []).append(name)
-    found += [f"{_list(names, len(library.names))}: {concern}" for concern, names in concerned.items()]
+    found += [f"{_list(names, len(library.names))}: {concern}" for concern, names in library.concerns.items()]
     before, after = proxies
     change = float(space.norm_squared(after - before)) ** 0.5 / (float(space.norm_squared(before)) ** 0.5 or 1.0)
     if change > LARGE_CORRECTION:
@@ -90,7 +86,7 @@ def notes(
     return tuple(found)
 
 
-def _list(names: list[str], total: int) -> str:
+def _list(names: tuple[str, ...], total: int) -> str:
     if len(names) == total > 1:
         return "all candidates"
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

@@ -12,7 +12,7 @@ from physrank.geometry.space import Array
 from physrank.lab.libraries import predictions
 from physrank.lab.libraries.plan import GROUPS, Library
 from physrank.lab.references.pair import Reference
-from physrank.lab.studies import drawing
+from physrank.lab.studies import drawing, energies
 from physrank.lab.studies.cases import Context, hidden, problems_and_candidates
 from physrank.ranking.rank import corrected
 
@@ -37,6 +37,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         "profile": context.profile.name,
         "few": [_row(few, k) for k in range(MOST["reaction_diffusion"])],
         "all": {e: [_row(of[e], k) for k in range(MOST[e])] for e in MOST},
+        "energies": energies.coverage(context),
         "paper": PAPER,
     }
     return result, _figure(result, of)
@@ -139,7 +140,7 @@ def _row(tables: list[dict[str, Array]], k: int) -> dict[str, Any]:
 
 def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
     rd, burgers, few = result["all"]["reaction_diffusion"], result["all"]["burgers"], result["few"][-1]
-    wrong = sum(row["wrong"] for rows in result["all"].values() for row in rows)
+    wrong = sum(row["wrong"] for rows in [*result["all"].values(), *result["energies"].values()] for row in rows)
     last_rd, last_b = rd[-1], burgers[-1]
     return [
         (f"no certified pair is wrong ({wrong})", wrong == 0),
@@ -157,12 +158,21 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
             f"({last_b['non_ties_certified']:,}/{last_b['non_ties']:,})",
             last_b["non_ties_certified"] == last_b["non_ties"],
         ),
+        *[
+            (
+                f"{name}: every non-tie pair within {rows[-1]['corrections']} corrections "
+                f"({rows[-1]['non_ties_certified']}/{rows[-1]['non_ties']})",
+                rows[-1]["non_ties_certified"] == rows[-1]["non_ties"],
+            )
+            for name, rows in result["energies"].items()
+        ],
     ]
 
 
 def _figure(result: dict[str, Any], of: dict[str, list[dict[str, Array]]]) -> Figure:
-    figure: Any = Figure(figsize=(11, 3.6), layout="constrained")
-    axes = figure.subplots(1, 2)
+    figure: Any = Figure(figsize=(14, 3.8), layout="constrained")
+    *axes, last = figure.subplots(1, 3)
+    _energies(last, result["energies"])
     for axis, (equation, tables) in zip(axes, of.items(), strict=True):
         for k in range(MOST[equation]):
             ratios = np.sort(
@@ -175,6 +185,17 @@ def _figure(result: dict[str, Any], of: dict[str, list[dict[str, Array]]]) -> Fi
         axis.annotate("certified", (1, 0.05), xytext=(-6, 0), textcoords="offset points", ha="right", fontsize=8)
         axis.annotate("open", (1, 0.05), xytext=(6, 0), textcoords="offset points", fontsize=8)
         axis.set(xscale="log", xlabel="bound ÷ margin", ylabel="share of pairs", ylim=(0, 1.02))
-        axis.set_title(f"{drawing.SHORT.get(equation, equation)}: {result['all'][equation][0]['pairs']:,} pairs")
+        axis.set_title(f"{drawing.TITLES[equation]}: {result['all'][equation][0]['pairs']:,} pairs")
         axis.legend(frameon=False, fontsize=8)
     return figure
+
+
+def _energies(axis: Any, rows: dict[str, list[dict[str, Any]]]) -> None:
+    for k, (name, steps) in enumerate(rows.items()):
+        equation, target = name.split(", ")
+        shares = [row["non_ties_certified"] / row["non_ties"] for row in steps]
+        label, style = f"{drawing.TITLES[equation]}, {target}", ["o-", "s--", "^-"][k % 3]
+        axis.plot([row["corrections"] for row in steps], shares, style, label=label, color=f"C{k}", ms=5)
+    axis.set(xlabel="corrections", ylabel="share of non-tie pairs certified", ylim=(0, 1.05), title="made candidates")
+    axis.set_xticks([row["corrections"] for row in next(iter(rows.values()))])
+    axis.legend(frameon=False, fontsize=8, loc="lower right")

@@ -14,6 +14,12 @@ COLOURS = {
     "wrong input": "#7a9e7e",
     "reversed": "#b7b7b7",
 }
+TITLES = {
+    "burgers": "Burgers",
+    "reaction_diffusion": "reaction–diffusion",
+    "sine_gordon": "Sine–Gordon",
+    "diffusion_reaction": "diffusion–reaction",
+}
 SHORT = {"burgers": "B", "reaction_diffusion": "RD"}
 
 
