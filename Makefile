@@ -10,11 +10,11 @@ demo: .venv/.base
 	$(BIN)/physrank demo
 
 test: .venv/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # 100,000 randomized and adversarial certificates against the truth in many digits: half an hour or more.
 test-slow: .venv/.dev
-	$(BIN)/python -m pytest -m slow -s
+	$(BIN)/python -m pytest -m slow -n auto -rP
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

@@ -49,7 +49,7 @@ def test_plan_is_the_papers():
         32,
         (20, 40),
     )
-    assert paper.cno_channels == {"burgers": 37, "reaction_diffusion": 40}
+    assert paper.cno_multiplier == {"burgers": 37, "reaction_diffusion": 40}
     ranges = sorted(lib.first_training_input(run) for lib in LIBRARIES.values() for run in range(plan.RUNS))
     assert min(np.diff(ranges)) >= paper.training  # no two runs share a training input
     rates = {name: lib.settings(paper, 0)["learning_rate"] for name, lib in LIBRARIES.items()}

@@ -134,7 +134,7 @@ def test_residual_block_starts_as_the_identity_and_adds_its_branch(padding):
 
 
 def test_circular_cno_commutes_with_shifts():
-    model = randomised(CNO(2, 1, channels=4, levels=2, residual=1, neck=1, padding="circular")).double()
+    model = randomised(CNO(2, 1, multiplier=8, levels=2, residual=1, neck=1, padding="circular")).double()
     field = torch.randn(2, 2, 16, 24, dtype=torch.float64)
 
     @torch.no_grad()
@@ -148,14 +148,14 @@ def test_circular_cno_commutes_with_shifts():
 
 
 def test_zero_padded_cno_sees_its_walls():
-    model = randomised(CNO(1, 1, channels=4, levels=2, residual=1, neck=1, padding="zeros")).double()
+    model = randomised(CNO(1, 1, multiplier=8, levels=2, residual=1, neck=1, padding="zeros")).double()
     field = torch.randn(1, 1, 16, 16, dtype=torch.float64)
     assert (model(field.roll(4, 2)) - model(field).roll(4, 2)).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("padding", PADDINGS)
 def test_cno_treats_every_sample_by_itself(padding):
-    model = randomised(CNO(2, 3, channels=4, levels=3, padding=padding)).double()
+    model = randomised(CNO(2, 3, multiplier=8, levels=3, padding=padding)).double()
     fields = torch.randn(4, 2, 16, 32, dtype=torch.float64)
     together = model(fields)
     assert together.shape == (4, 3, 16, 32)
@@ -163,7 +163,7 @@ def test_cno_treats_every_sample_by_itself(padding):
 
 
 def test_every_weight_of_the_cno_is_used():
-    model = randomised(CNO(2, 1, channels=4, levels=2))
+    model = randomised(CNO(2, 1, multiplier=8, levels=2))
     model(torch.randn(2, 2, 16, 16)).square().sum().backward()
     assert all(p.grad is not None and p.grad.abs().max() > 0 for p in model.parameters())
 
@@ -185,7 +185,7 @@ def test_cno_parameter_count(levels):
         first_step_up = 2 * w == widths[-1]
         expected += conv(w, 2 * w) + 2 * 2 * conv(w, w) + conv(2 * w if first_step_up else 4 * w, w)
     expected += conv(2 * 5, 5)
-    assert sum(p.numel() for p in CNO(2, 1, channels=5, levels=levels).parameters()) == expected
+    assert sum(p.numel() for p in CNO(2, 1, multiplier=10, levels=levels).parameters()) == expected
 
 
 def test_initial_weights_of_the_cno_keep_the_size_of_a_field():
@@ -279,7 +279,7 @@ def test_projection_width_is_the_one_asked_for(width, projection, expected):
 @pytest.mark.parametrize("channels", [(0,), (2, 0)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_initial_condition_holds_to_the_last_bit(channels, dtype):
-    net = randomised(CNO(3, len(channels), channels=4, levels=1)).to(dtype)
+    net = randomised(CNO(3, len(channels), multiplier=8, levels=1)).to(dtype)
     x = torch.randn(2, 3, 6, 8, dtype=dtype)
     result = InitialCondition(net, channels)(x)
     assert torch.equal(result[:, :, 0], x[:, list(channels), 0])
@@ -291,7 +291,7 @@ def test_initial_condition_holds_to_the_last_bit(channels, dtype):
 @pytest.mark.parametrize("nodes, interior", [((16, 24), False), ((18, 34), True)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_zero_boundary_holds_to_the_last_bit(nodes, interior, dtype):
-    net = randomised(CNO(2, 1, channels=4, levels=3, padding="zeros")).to(dtype)
+    net = randomised(CNO(2, 1, multiplier=8, levels=3, padding="zeros")).to(dtype)
     field = torch.randn(2, 2, *nodes, dtype=dtype)
     result = ZeroBoundary(net, interior=interior)(field)
     assert result.shape == (2, 1, *nodes)

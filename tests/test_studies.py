@@ -14,7 +14,7 @@ from physrank.lab.libraries import predictions
 from physrank.lab.libraries.plan import GROUPS, PROFILES
 from physrank.lab.libraries.setups import SETUPS, population
 from physrank.lab.references import burgers, reaction_diffusion
-from physrank.lab.studies import STUDIES, cases, controls
+from physrank.lab.studies import STUDIES, cases, composition, controls
 
 pytest.importorskip("h5netcdf")
 TINY = replace(PROFILES["smoke"], evaluation=3, panels=2, panel_size=3, deployment=3)
@@ -46,7 +46,10 @@ def store(tmp_path_factory):
     patch.setattr(reaction_diffusion, "LEVELS", {"first": (47, 63), "second": (47, 63)})
     patch.setitem(GROUPS, "additional", GROUPS["additional"][::4])
     patch.setattr(cases.references, "ProcessPoolExecutor", _Here)
+    patch.setattr(controls, "WARM_UPS", 0)
     patch.setattr(controls, "REPEATS", 1)
+    patch.setattr(controls, "NUMBERS", (2, 16))
+    patch.setattr(composition, "FARTHER", (1, 64))
     true = {
         (equation, name): solutions(equation, name, predictions.count(TINY, name))
         for equation in SETUPS
@@ -115,12 +118,25 @@ def test_an_outlier_pulls_the_mean_and_not_the_medoid(results):
     pooled = results["composition"][0]["pooled"]
     assert pooled["eight, medoid anchor"]["strict_correct"] >= pooled["eight, mean anchor"]["strict_correct"]
     assert pooled["six of eight, mean of six"]["pairs_all"] == 4 * 3 * 15
+    far = results["composition"][0]["farther"]["64"]
+    assert far["eight, medoid"]["strict_correct"] > far["eight, mean"]["strict_correct"]
+    assert far["six, mean"]["strict_correct"] >= 0.97 * far["six, mean"]["pairs_all"]
 
 
 def test_cross_fit_and_candidate_wise_agree_on_clear_cases(results):
     eight = results["controls"][0]["eight"]
     assert eight["cross-fit"]["pairs_correct"] >= 0.9 * eight["pairs"]
     assert eight["candidate-wise"]["pairs_correct"] >= 0.9 * eight["pairs"]
+
+
+def test_certificates_of_known_candidates_are_never_wrong(results):
+    found = results["certificates"][0]
+    rows = [row for table in (found["all"], found["energies"]) for steps in table.values() for row in steps]
+    assert rows and not any(row["wrong"] for row in rows)
+    for steps in [*found["all"].values(), *found["energies"].values()]:
+        decided = [row["non_ties_certified"] for row in steps]
+        assert decided == sorted(decided)  # another correction never loses a decision here
+        assert decided[-1] == steps[-1]["non_ties"] > 0
 
 
 def test_a_second_run_reads_what_the_first_one_stored(store, results, monkeypatch):

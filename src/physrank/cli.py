@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import jax
+import numpy as np
 import typer
 from rich import box
 from rich.console import Console
@@ -19,6 +20,7 @@ from physrank.lab import demo as demonstration
 from physrank.lab.demo import Demo
 from physrank.lab.files import StoreError, read_json
 from physrank.lab.libraries import plan
+from physrank.lab.provenance import unchanged
 from physrank.lab.studies import STUDIES, tables
 from physrank.lab.studies.cases import Context
 
@@ -94,17 +96,19 @@ def _bars(width: int = 26) -> Iterator[Any]:
 
 
 def _lines(every: float) -> Any:
-    """A line per name when it ends, and one every so many seconds between: for logs."""
-    started = last = time.perf_counter()
-    ended: set[str] = set()
+    """For logs: a line when something ends, and one every so many seconds before, with the time left."""
+    begun: dict[str, tuple[float, int]] = {}
+    said: dict[str, float] = {}
 
     def advance(what: str, done: int, total: int) -> None:
-        nonlocal last
         now = time.perf_counter()
-        if (done == total and what not in ended) or now - last > every:
-            last = now
-            ended.update({what} if done == total else ())
-            console.print(f"{what}: {done}/{total} after {(now - started) / 60:.1f} minutes", highlight=False)
+        started, first = begun.setdefault(what, (now, done))
+        if said.get(what) == np.inf or (done < total and now - said.setdefault(what, now) < every):
+            return
+        said[what] = np.inf if done == total else now
+        left = (now - started) * (total - done) / max(done - first, 1) / 60
+        ending = f", about {left:.1f} minutes left" if done < total else ""
+        console.print(f"{what}: {done}/{total} after {(now - started) / 60:.1f} minutes{ending}", highlight=False)
 
     return advance
 
@@ -114,7 +118,7 @@ def _clear_errors() -> Iterator[None]:
     """A problem with files or names is one sentence, not a traceback."""
     try:
         yield
-    except (StoreError, ValueError) as problem:
+    except (StoreError, ValueError, OSError) as problem:
         console.print(f"[bold red]{type(problem).__name__}[/]: {problem}", highlight=False)
         raise typer.Exit(1) from None
 
@@ -165,7 +169,9 @@ def train(
     library: Annotated[str, typer.Argument(help="A library, or a group of them: primary, additional, stress.")],
     profile: ProfileName = "laptop",
     store: Store = Path("store"),
-    workers: Annotated[int | None, typer.Option(help="Runs side by side, one core each; default: all cores.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs side by side, one core each; default: all cores.")
+    ] = None,
 ) -> None:
     """Train candidate libraries and store their predictions. Interrupt it at will: it goes on where it was."""
     with _clear_errors():
@@ -203,6 +209,7 @@ def study(
         folder = out / _profile(profile).name
         if name == "verify":
             raise typer.Exit(0 if _verify(folder) else 1)
+        folder.mkdir(parents=True, exist_ok=True)  # now, not after the work
         for one in chosen:
             started = time.perf_counter()
             with _bars(44) as advance:
@@ -222,12 +229,22 @@ def _verify(folder: Path) -> bool:
             console.print(f"[yellow]{name}: no result in {folder}: run `physrank study {name}`[/]")
             good = False
             continue
-        good &= _print_claims(name, read_json(path))
+        result = read_json(path)
+        if not unchanged(result):
+            console.print(f"[bold red]{path} was edited after it was measured: run `physrank study {name}` again[/]")
+            good = False
+            continue
+        good &= _print_claims(name, result)
     return good
 
 
 def _print_claims(name: str, result: dict[str, Any]) -> bool:
-    found = STUDIES[name].claims(result)
+    try:
+        found = STUDIES[name].claims(result)
+    except KeyError as missing:
+        raise StoreError(
+            f"The stored result of {name} has no {missing}: it is of another version. Run `physrank study {name}` again."
+        ) from None
     for claim, holds in found:
         mark = "[green]holds[/]" if holds else "[bold red]FAILS[/]"
         console.print(f"{mark}  {name}: {claim}", highlight=False)

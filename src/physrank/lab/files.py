@@ -18,6 +18,7 @@ class StoreError(RuntimeError):
 def write_atomically(path: Path, write: Callable[[Path], Any]) -> Path:
     """`write` fills a temporary neighbour; only a complete file takes the name."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         write(temporary)
@@ -27,6 +28,24 @@ def write_atomically(path: Path, write: Callable[[Path], Any]) -> Path:
     finally:
         temporary.unlink(missing_ok=True)
     return path
+
+
+def _sweep(path: Path) -> None:
+    """What a killed process left of an earlier attempt."""
+    for left in path.parent.glob(f".{path.name}.*.partial"):
+        owner = left.name.split(".")[-2]
+        if owner.isdigit() and not _alive(int(owner)):
+            left.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def write_json(path: Path, content: dict[str, Any]) -> Path:
@@ -56,6 +75,8 @@ def digest(content: Any) -> str:
 
 def check_settings(path: Path, stored: dict[str, Any], asked: dict[str, Any]) -> None:
     """Stored settings must be the ones asked for; the error names those that differ."""
+    if not isinstance(stored, dict):
+        raise StoreError(f"{path} holds settings of type {type(stored).__name__}; expected named fields. Delete it.")
     different = [key for key in asked if stored.get(key) != asked[key]]
     if different:
         shown = ", ".join(f"{key} = {stored.get(key)!r} (asked {asked[key]!r})" for key in different[:4])
@@ -77,5 +98,5 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as problem:
+    except (OSError, EOFError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as problem:
         raise StoreError(f"{path} is not a readable archive ({problem}). Delete it to make it again.") from None

@@ -15,16 +15,25 @@ from physrank._version import __version__
 
 def stamp(result: dict[str, Any]) -> dict[str, Any]:
     """`result` with version, commit, software and a hash of its content."""
-    content = hashlib.sha256(json.dumps(result, sort_keys=True, allow_nan=False).encode()).hexdigest()
     provenance = {
         "physrank": __version__,
         "commit": _commit(),
         "python": platform.python_version(),
         "jax": jax.__version__,
         "numpy": np.__version__,
-        "content_sha256": content,
+        "content_sha256": _hash(result),
     }
     return {**result, "provenance": provenance}
+
+
+def unchanged(stamped: dict[str, Any]) -> bool:
+    """Whether a stored result is what its stamp says."""
+    result = {key: value for key, value in stamped.items() if key != "provenance"}
+    return _hash(result) == stamped.get("provenance", {}).get("content_sha256")
+
+
+def _hash(result: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(result, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
 def _commit() -> str | None:

@@ -3,9 +3,19 @@
 import numpy as np
 
 ROOT_SEED = 20260101
-# New equations are appended: an index is part of every seed.
+# New names are appended: an index is part of every seed.
 EQUATIONS = ("burgers", "reaction_diffusion", "sine_gordon", "diffusion_reaction", "flow_1d", "flow_2d")
-POPULATIONS = ("training", "validation", "development", "evaluation", "panel", "deployment", "demo")
+POPULATIONS = (
+    "training",
+    "validation",
+    "development",
+    "evaluation",
+    "panel",
+    "deployment",
+    "demo",
+    "additional",
+    "stress",
+)
 STRATA = ("training", "frequency", "parameter", "combined")
 
 

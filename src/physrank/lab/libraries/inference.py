@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from physrank.lab.files import StoreError
+from physrank.lab.files import StoreError, digest
 from physrank.lab.inputs import shifted_strata
 from physrank.lab.libraries import checkpoints, predictions
 from physrank.lab.libraries.networks import build
@@ -26,8 +26,14 @@ def store_predictions(
 ) -> None:
     """Run every checkpoint on every population that is not stored yet; refuse a library that is not admissible."""
     for name, realization in predictions.wanted(library):
-        if predictions.path(store, profile, library, name, realization).exists():
-            predictions.read(store, profile, library, name, realization)  # the right one, or an error
+        target = predictions.path(store, profile, library, name, realization)
+        if target.exists():
+            stored = predictions.read(store, profile, library, name, realization)  # the right one, or an error
+            if stored.attrs.get("weights") != digest(_weights(store, profile, library)):
+                raise StoreError(
+                    f"{target} was not made with the checkpoints beside it. Delete it to predict with these, or bring "
+                    "back the checkpoints it came from."
+                )
             continue
         progress(f"{library.name}: {name}, {realization}")
         setup, number = SETUPS[library.equation], predictions.count(profile, name)
@@ -41,14 +47,20 @@ def store_predictions(
             facts = checkpoints.load(directory, epoch, model, library.settings(profile, run))
             fields.append(predict(model, inputs)[:, 0])
             losses.append(float(facts["validation_loss"]))
-        stacked = np.stack(fields, axis=1)
-        admit(
-            library,
-            stacked,
-            losses,
-            predictions.constraint_violation(library, stacked, cases) if points is None else 0.0,
-        )
-        predictions.write(store, profile, library, name, realization, stacked, shifted_strata(number), losses)
+        stacked, strata = np.stack(fields, axis=1), shifted_strata(number)
+        admit(library, stacked, losses, predictions.constraint_violation(library, stacked, cases))
+        weights = _weights(store, profile, library)
+        predictions.write(store, profile, library, name, realization, stacked, strata, losses, weights)
+
+
+def _weights(store: Path, profile: Profile, library: Library) -> list[str]:
+    """The hash of every checkpoint of a library, each checked against its file."""
+    found = []
+    for _, run, epoch in library.candidates(profile):
+        settings = library.settings(profile, run)
+        facts = checkpoints.describe(checkpoints.folder(store, profile, library, run), epoch, settings)
+        found.append(facts["sha256"] if facts else "")
+    return found
 
 
 def admit(library: Library, fields: np.ndarray, losses: list[float], violation: float) -> None:

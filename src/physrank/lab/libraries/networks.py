@@ -22,6 +22,6 @@ def build(library: Library, profile: Profile) -> torch.nn.Module:
         network = fno(setup.channels, 1, width=width, modes=modes)
         return InitialCondition(network) if periodic else ZeroBoundary(network, scale=SIZE)
     padding = "circular" if periodic else "zeros"
-    network = CNO(setup.channels, 1, channels=profile.cno_channels[library.equation], padding=padding)
+    network = CNO(setup.channels, 1, multiplier=profile.cno_multiplier[library.equation], padding=padding)
     # 34 nodes cannot be halved three times; the 32 interior ones can, and zeros around them are the condition.
     return InitialCondition(network) if periodic else ZeroBoundary(network, interior=True, scale=SIZE)

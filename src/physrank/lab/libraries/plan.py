@@ -20,7 +20,7 @@ class Profile:
     batch: int
     fno_width: dict[str, int]
     fno_modes: dict[str, tuple[int, int]]
-    cno_channels: dict[str, int]
+    cno_multiplier: dict[str, int]
     evaluation: int  # shifted inputs per equation
     panels: int  # selection panels of `panel_size` inputs each
     panel_size: int
@@ -40,7 +40,7 @@ PROFILES = {
         batch=4,
         fno_width={"burgers": 4, "reaction_diffusion": 4},
         fno_modes={"burgers": (4, 6), "reaction_diffusion": (6, 6)},
-        cno_channels={"burgers": 2, "reaction_diffusion": 2},
+        cno_multiplier={"burgers": 4, "reaction_diffusion": 4},
         evaluation=6,
         panels=2,
         panel_size=6,
@@ -54,7 +54,7 @@ PROFILES = {
         batch=32,
         fno_width={"burgers": 16, "reaction_diffusion": 16},
         fno_modes={"burgers": (6, 12), "reaction_diffusion": (12, 12)},
-        cno_channels={"burgers": 4, "reaction_diffusion": 6},
+        cno_multiplier={"burgers": 8, "reaction_diffusion": 12},
         evaluation=240,
         panels=8,
         panel_size=24,
@@ -68,7 +68,7 @@ PROFILES = {
         batch=32,
         fno_width={"burgers": 24, "reaction_diffusion": 32},
         fno_modes={"burgers": (6, 12), "reaction_diffusion": (12, 12)},
-        cno_channels={"burgers": 37, "reaction_diffusion": 40},
+        cno_multiplier={"burgers": 37, "reaction_diffusion": 40},
         evaluation=240,
         panels=8,
         panel_size=24,
@@ -95,6 +95,11 @@ class Library:
     def name(self) -> str:
         return f"{self.equation}-{self.architecture}-{self.member}"
 
+    @property
+    def instances(self) -> str:
+        """The population of shifted inputs on which its candidates are compared."""
+        return {"e": "evaluation", "r": "additional", "s": "stress"}[self.member[0]]
+
     def seed(self, run: int) -> int:
         return 1000 * (self.number + 1) + run
 
@@ -106,12 +111,12 @@ class Library:
         return [(f"run{r}-epoch{e}", r, e) for r in range(RUNS) for e in profile.checkpoints]
 
     def settings(self, profile: Profile, run: int) -> dict[str, Any]:
-        """Everything that determines a run's weights."""
+        """What determines a run's weights, beside its data, which are known by their hash."""
         chosen = asdict(profile)
         sizes = {key: chosen[key] for key in ("training", "validation", "epochs", "batch")}
         if run == self.outlier:
             sizes["training"] = max(profile.training // 16, profile.batch)
-        network: dict[str, Any] = {"channels": profile.cno_channels[self.equation]}
+        network: dict[str, Any] = {"channels": profile.cno_multiplier[self.equation] // 2}
         if self.architecture == "fno":
             network = {
                 "width": profile.fno_width[self.equation],

@@ -1,12 +1,14 @@
 """Stored predictions: one labelled netCDF file per library and population, written once, read by every study."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from physrank.lab.files import StoreError, digest, write_atomically
+from physrank.lab.files import StoreError, digest, sha256, write_atomically
+from physrank.lab.inputs import shifted_strata
 from physrank.lab.libraries.plan import GROUPS, RUNS, Library, Profile
 from physrank.lab.libraries.setups import SETUPS, law
 
@@ -15,7 +17,9 @@ REALIZATIONS = ("native", "reinferred")  # on the network's grid, or the same ch
 
 
 def count(profile: Profile, population: str) -> int:
-    return profile.panels * profile.panel_size if population == "panel" else getattr(profile, population)
+    if population == "panel":
+        return profile.panels * profile.panel_size
+    return profile.deployment if population == "deployment" else profile.evaluation
 
 
 def path(store: Path, profile: Profile, library: Library, population: str, realization: str = "native") -> Path:
@@ -36,10 +40,24 @@ def identity(profile: Profile, library: Library, population: str, realization: s
     }
 
 
+def content(
+    store: Path, profile: Profile, library: Library, population: str, realization: str = "native"
+) -> dict[str, Any]:
+    """`identity` with a hash of the stored file: what anything computed from the predictions depends on."""
+    source = path(store, profile, library, population, realization)
+    if not source.exists():
+        raise StoreError(_absent(source, profile, library))
+    return identity(profile, library, population, realization) | {"sha256": sha256(source)}
+
+
+def _absent(source: Path, profile: Profile, library: Library) -> str:
+    return f"{source} does not exist. Run `physrank train {library.name} --profile {profile.name}` with this --store."
+
+
 def wanted(library: Library) -> list[tuple[str, str]]:
     """(population, realization) of every file the studies read of a library."""
     if library not in GROUPS["primary"]:
-        return [("evaluation", "native")]
+        return [(library.instances, "native")]
     again = [("evaluation", "reinferred")] if library.equation == "reaction_diffusion" else []
     return [(name, "native") for name in POPULATIONS] + again
 
@@ -53,8 +71,9 @@ def write(
     fields: np.ndarray,
     strata: list[str],
     validation: list[float],
+    weights: Sequence[str] = (),
 ) -> Path:
-    """`fields` is `(inputs, candidates, rows, columns)`."""
+    """`fields` is `(inputs, candidates, rows, columns)`; `weights` are the hashes of the checkpoints they come from."""
     names = [name for name, _, _ in library.candidates(profile)]
     dataset = xr.Dataset(
         {
@@ -62,7 +81,7 @@ def write(
             "validation_loss": (("candidate",), np.asarray(validation)),
         },
         coords={"input": np.arange(len(fields)), "candidate": names, "stratum": ("input", strata)},
-        attrs=identity(profile, library, population, realization),
+        attrs=identity(profile, library, population, realization) | {"weights": digest(list(weights))},
     )
     target = path(store, profile, library, population, realization)
     return write_atomically(target, lambda p: dataset.to_netcdf(p, engine="h5netcdf"))
@@ -72,12 +91,12 @@ def read(store: Path, profile: Profile, library: Library, population: str, reali
     """The whole file in memory, after checking that it is what it should be."""
     source = path(store, profile, library, population, realization)
     if not source.exists():
-        raise StoreError(
-            f"{source} does not exist. Run `physrank train {library.name} --profile {profile.name}` with this --store."
-        )
+        raise StoreError(_absent(source, profile, library))
     try:
         with xr.open_dataset(source, engine="h5netcdf") as file:
             dataset = file.load()
+    except ImportError as problem:
+        raise StoreError(f'Stored predictions need `pip install "physrank[lab]"` ({problem}).') from None
     except Exception as problem:  # HDF5 reports damage in many ways
         raise StoreError(
             f"{source} is not a readable netCDF file ({problem}). Delete it and run `physrank train`."
@@ -90,11 +109,27 @@ def read(store: Path, profile: Profile, library: Library, population: str, reali
             f"{source} holds other predictions: {key} is {dataset.attrs.get(key)}, expected {expected[key]}. "
             "Use another --store, or delete the file."
         )
-    fields = dataset["prediction"]
-    shape = (expected["inputs"], len(library.candidates(profile)))
-    if fields.shape[:2] != shape or not np.isfinite(fields.values).all():
-        raise StoreError(f"{source} holds fields of shape {fields.shape} or non-finite values; expected {shape} first.")
+    if wrong := _wrong(dataset, profile, library, expected["inputs"], realization):
+        raise StoreError(f"{source} is damaged: {wrong}. Delete it and run `physrank train`.")
     return dataset
+
+
+def _wrong(dataset: xr.Dataset, profile: Profile, library: Library, inputs: int, realization: str) -> str | None:
+    """What in a file contradicts what it says of itself."""
+    names, setup = [name for name, _, _ in library.candidates(profile)], SETUPS[library.equation]
+    if missing := {"prediction", "validation_loss", "candidate", "stratum"} - set(map(str, dataset.variables)):
+        return f"it has no {sorted(missing)[0]}"
+    if [str(name) for name in dataset["candidate"].values] != names:
+        return f"its candidates are {list(dataset['candidate'].values)}, expected {names}"
+    if [str(name) for name in dataset["stratum"].values] != shifted_strata(inputs):
+        return "its inputs belong to other strata"
+    grid = setup.shape if realization == "native" else (setup.diagnostic + 2,) * 2
+    found, losses = dataset["prediction"], dataset["validation_loss"]
+    if found.shape != (inputs, len(names), *grid):
+        return f"its fields have shape {found.shape}, expected {(inputs, len(names), *grid)}"
+    if not (np.isfinite(found.values).all() and np.isfinite(losses.values).all()):
+        return "a prediction or a validation loss is not finite"
+    return None
 
 
 def constraint_violation(library: Library, fields: np.ndarray, cases: list[Any]) -> float:

@@ -3,18 +3,26 @@
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from physrank.lab.files import StoreError, read_arrays, write_arrays
 from physrank.lab.libraries.setups import SETUPS, law, population
+from physrank.lab.references import burgers, reaction_diffusion
 from physrank.lab.references.pair import Reference
 
 CHUNK = 12
+MODULES = {"burgers": burgers, "reaction_diffusion": reaction_diffusion}
 
 
 def path(store: Path, equation: str, name: str, count: int, level: str) -> Path:
     return store / "references" / f"{equation}-{name}-{count}-{level}-{law(equation)}.npz"
+
+
+def settings(equation: str, level: str) -> list[Any]:
+    """What the references of a level are made with."""
+    return [level, MODULES[equation].LEVELS[level]]
 
 
 def references(store: Path, equation: str, name: str, count: int, level: str = "first") -> list[Reference]:
@@ -30,7 +38,11 @@ def references(store: Path, equation: str, name: str, count: int, level: str = "
     if not {"coarse", "fine"} <= set(stored):
         raise StoreError(f"{target} holds {sorted(stored)}; expected coarse and fine. Delete it to make it again.")
     coarse, fine = stored["coarse"], stored["fine"]
-    if len(coarse) != count or coarse.shape != fine.shape or not np.isfinite(fine).all():
+    if (
+        len(coarse) != count
+        or coarse.shape != fine.shape
+        or not (np.isfinite(coarse).all() and np.isfinite(fine).all())
+    ):
         raise StoreError(
             f"{target} holds {coarse.shape} and {fine.shape}; expected {count} finite solutions. Delete it."
         )

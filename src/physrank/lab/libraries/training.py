@@ -34,7 +34,8 @@ def train_run(
 ) -> bool:
     """Train until both checkpoints exist; True when they do, False when `stop` asked for a pause."""
     directory, settings = checkpoints.folder(store, profile, library, run), library.settings(profile, run)
-    if all(checkpoints.describe(directory, epoch, settings) for epoch in profile.checkpoints):
+    stored = {epoch: checkpoints.describe(directory, epoch, settings) for epoch in profile.checkpoints}
+    if all(stored.values()):
         report(profile.epochs, float("nan"))
         return True
     torch.set_num_threads(1)
@@ -43,11 +44,12 @@ def train_run(
     optimizer = torch.optim.AdamW(
         model.parameters(), settings["learning_rate"], weight_decay=settings["weight_decay"], foreach=True
     )
-    done = _resume(directory, model, optimizer, settings)
-    report(done, float("nan"))
     inputs, targets = data(library, "training", settings["first_training_input"], settings["training"])
     unseen = data(library, "validation", library.number * 256, settings["validation"])
     known = hashlib.sha256(inputs.numpy().tobytes() + targets.numpy().tobytes()).hexdigest()
+    done = _resume(directory, model, optimizer, settings | {"data_sha256": known})
+    _check_progress(directory, stored, done, known)
+    report(done, float("nan"))
     for epoch in range(done + 1, profile.epochs + 1):
         if stop():
             return False
@@ -66,10 +68,27 @@ def train_run(
                 "seconds_last_epoch": time.perf_counter() - started,
             }
             checkpoints.save(directory, epoch, model, settings, facts)
-        _keep(directory, model, optimizer, settings, epoch)
+        _keep(directory, model, optimizer, settings | {"data_sha256": known}, epoch)
         report(epoch, loss)
     (directory / "state.pt").unlink(missing_ok=True)
     return True
+
+
+def _check_progress(directory: Path, stored: dict[int, dict[str, Any] | None], done: int, data_hash: str) -> None:
+    """Checkpoints, the state to go on from and the data must belong together: nothing is overwritten otherwise."""
+    half, full = sorted(stored)
+    if not 0 <= done <= full:
+        raise StoreError(f"{directory / 'state.pt'} is at epoch {done}; expected 0 to {full}. Delete {directory}.")
+    if (done >= half or stored[full]) and not stored[half]:
+        raise StoreError(
+            f"{directory} is past epoch {half}, whose checkpoint is missing. Delete the folder to train this run anew."
+        )
+    for epoch, facts in stored.items():
+        if facts and facts.get("data_sha256") != data_hash:
+            raise StoreError(
+                f"{directory} holds a checkpoint of epoch {epoch} trained on other data: the input law has changed. "
+                "Use another --store, or delete the folder."
+            )
 
 
 def data(library: Library, population: str, first: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:

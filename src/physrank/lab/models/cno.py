@@ -4,6 +4,8 @@ An encoder–decoder of convolutions in which every nonlinearity acts on a grid 
 the network maps band-limited fields to band-limited fields instead of producing aliases of the grid.
 """
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -14,8 +16,8 @@ from physrank.lab.models.resampling import Padding, check_padding, resample
 class CNO(nn.Module):
     """Maps fields `(batch, in_channels, n1, n2)` to `(batch, out_channels, n1, n2)`; n1, n2 divisible by 2**levels.
 
-    Main arguments: `channels`, the width of the first level (the paper's channel multiplier; doubled at every level);
-    `padding`, "circular" for periodic fields, "zeros" otherwise.
+    Main arguments: `multiplier` m of the channels, as the method's authors count it: the field is lifted to m/2 channels,
+    and the levels below have m, 2m, 4m …; `padding`, "circular" for periodic fields, "zeros" otherwise.
 
     Other arguments: `levels` of halved resolution; `residual` blocks on each skip connection; `neck` residual blocks at the
     bottom.
@@ -30,7 +32,7 @@ class CNO(nn.Module):
         in_channels: int,
         out_channels: int,
         *,
-        channels: int = 8,
+        multiplier: int = 16,
         levels: int = 3,
         residual: int = 2,
         neck: int = 3,
@@ -41,9 +43,9 @@ class CNO(nn.Module):
         if levels < 1:
             raise ValueError(f"levels is {levels}; expected at least 1")
         self.levels = levels
-        widths = [channels * 2**level for level in range(levels + 1)]
+        widths = [multiplier // 2, *(multiplier * 2**level for level in range(levels))]
         self.lift = Block(in_channels, widths[0], padding)
-        self.down = nn.ModuleList(Block(w, 2 * w, padding, scale=0.5) for w in widths[:-1])
+        self.down = nn.ModuleList(Block(a, b, padding, scale=0.5) for a, b in pairwise(widths))
         self.skip = nn.ModuleList(_residual_blocks(residual, w, padding) for w in widths[:-1])
         self.neck = _residual_blocks(neck, widths[-1], padding)
         # From the second upward step on, the skip connection stands beside the decoder's own channels.

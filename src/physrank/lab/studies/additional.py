@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, hierarchical
 from physrank.lab.libraries.plan import GROUPS
 from physrank.lab.studies import drawing, tables
@@ -29,28 +30,43 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
             anchor: {m: tables.recovery(many, m, strict=True, seed=SEEDS["additional"]) for m in ("shared", "raw")}
             for anchor, many in found.items()
         },
-        "hierarchical": {m: _equal_weight(found["medoid"], m) for m in ("shared", "raw")},
+        "hierarchical": _equal_weights(found["medoid"]),
         "cells": {anchor: tables.cells(many, ("shared", "raw"), strict=True) for anchor, many in found.items()},
         "paper": PAPER,
     }
     return result, _figure(result)
 
 
-def _equal_weight(many: list[Cases], method: str) -> dict[str, Any]:
-    """Every library counts the same; libraries and inputs are resampled, shared inputs stay together."""
+def _equal_weights(many: list[Cases]) -> dict[str, dict[str, Any]]:
+    """Every library counts the same; replicates and inputs are resampled, and what shares either stays together."""
+    tables = {m: [_shares(cases, m) for cases in many] for m in ("shared", "raw")}
+    tables["shared − raw"] = [(a - c, b - d) for (a, b), (c, d) in zip(*tables.values(), strict=True)]
+    return {
+        method: {what: _resampled(many, [row[k] for row in rows]) for k, what in enumerate(("pairs", "top1"))}
+        for method, rows in tables.items()
+    }
+
+
+def _shares(cases: Cases, method: str) -> tuple[Array, Array]:
+    """Per input: the share of strict pairs, and whether the winner is found; what the reference cannot decide is wrong."""
+    unresolved: dict[str, Any] = {"unresolved_pairs": cases.unresolved_pairs, "unresolved_top1": cases.unresolved_top1}
+    outcomes = Outcomes.of(cases.losses, cases.scores[method], **unresolved)
+    return outcomes.strict_correct / outcomes.pairs, outcomes.top1_exact.astype(float)
+
+
+def _resampled(many: list[Cases], rows: list[Array]) -> dict[str, Any]:
     equations = list(dict.fromkeys(c.library.equation for c in many))
-    count = len(many[0].losses)
+    count = len(rows[0])
     values = np.zeros((len(many), len(equations) * count))
     evaluated = np.zeros(values.shape, bool)
-    for row, cases in enumerate(many):
+    for k, (cases, row) in enumerate(zip(many, rows, strict=True)):
         place = equations.index(cases.library.equation) * count
-        outcomes = Outcomes.of(cases.losses, cases.scores[method])
-        values[row, place : place + count] = outcomes.strict_correct / outcomes.pairs
-        evaluated[row, place : place + count] = True
+        values[k, place : place + count] = row
+        evaluated[k, place : place + count] = True
     return hierarchical(
         values,
         evaluated=evaluated,
-        library_groups=[f"{c.library.equation}-{c.library.architecture}" for c in many],
+        matched_libraries=[c.library.member for c in many],
         input_strata=[f"{equation}-{stratum}" for equation in equations for stratum in many[0].strata],
         seed=SEEDS["additional"],
     ).to_dict()

@@ -34,6 +34,11 @@ class Context:
     profile: Profile
     progress: Callable[[str, int, int], None] = lambda what, done, total: None
 
+    def content(self, library: Library, name: str, realization: str = "native") -> dict[str, Any]:
+        """What results from stored predictions depend on: what they are, their bytes, and what judges them."""
+        judged = {"references": references.settings(library.equation, "first")}
+        return predictions.content(self.store, self.profile, library, name, realization) | judged
+
     def cached(self, what: str, key: dict[str, Any], make: Callable[[], dict[str, Array]]) -> dict[str, Array]:
         """Arrays stored under a hash of everything they depend on."""
         full = {"what": what, "version": VERSION, **key}
@@ -84,7 +89,7 @@ def hidden(context: Context, library: Library, name: str, level: str = "first") 
 def evaluate(
     context: Context,
     library: Library,
-    name: str = "evaluation",
+    name: str | None = None,
     *,
     anchor: str = "mean",
     corrections: int = 1,
@@ -93,9 +98,10 @@ def evaluate(
     reveal: bool = True,
 ) -> Cases:
     """Score without the reference, then reveal it; `reveal=False` for populations whose references nobody needs."""
+    name = name or library.instances
     count = predictions.count(context.profile, name)
-    identity = predictions.identity(context.profile, library, name, realization)
-    key = {**identity, "anchor": anchor, "corrections": corrections, "level": level if reveal else None}
+    shown = references.settings(library.equation, level) if reveal else None
+    key = context.content(library, name, realization) | {"anchor": anchor, "corrections": corrections, "level": shown}
 
     def make() -> dict[str, Array]:
         scored, rankings = _score(context, library, name, anchor, corrections, realization)
@@ -222,4 +228,9 @@ def measure(
             losses.append(reference.losses(task.space(outputs), outputs))
         return found | {"losses": np.stack([a for a, _ in losses]), "changes": np.stack([b for _, b in losses])}
 
-    return context.cached(what, key | {"methods": list(methods)}, make)
+    return context.cached(what, key | {"methods": {name: _described(method) for name, method in methods.items()}}, make)
+
+
+def _described(method: Callable[..., Any]) -> str:
+    """A scorer with its settings; a plain function by its name."""
+    return getattr(method, "__qualname__", None) or repr(method)

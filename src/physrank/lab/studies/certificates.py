@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from physrank import certificates, geometry, ranking
 from physrank._precision import double
 from physrank.geometry.space import Array
-from physrank.lab.libraries import predictions
 from physrank.lab.libraries.plan import GROUPS, Library
 from physrank.lab.references.pair import Reference
 from physrank.lab.studies import drawing, energies
@@ -45,7 +44,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
 
 def _measure(context: Context, library: Library) -> dict[str, Array]:
     most = MOST[library.equation]
-    key = predictions.identity(context.profile, library, "evaluation", "native") | {"most": most}
+    key = context.content(library, "evaluation") | {"most": most}
 
     def make() -> dict[str, Array]:
         cases = list(problems_and_candidates(context, library, "evaluation"))

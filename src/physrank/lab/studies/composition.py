@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from physrank import ranking
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import Outcomes, Recovery
-from physrank.lab.libraries import predictions
 from physrank.lab.libraries.plan import GROUPS, Library
 from physrank.lab.studies import drawing, tables
 from physrank.lab.studies.cases import Context, evaluate, hidden, measure, problems_and_candidates
@@ -90,12 +89,17 @@ def _recomputed(context: Context, library: Library, kept: list[int]) -> dict[str
     """Anchor and response from the clustered candidates alone."""
 
     def pairs() -> list[tuple[Any, dict[str, Array]]]:
-        found = problems_and_candidates(context, library, "evaluation")
+        found = problems_and_candidates(context, library, library.instances)
         return [(p, {name: c[name] for name in np.array(list(c))[kept].tolist()}) for p, c in found]
 
-    key = predictions.identity(context.profile, library, "evaluation", "native") | {"kept": kept}
+    key = context.content(library, library.instances) | {"kept": kept}
     return measure(
-        context, "six", key, pairs, lambda: hidden(context, library, "evaluation"), {"shared": scorers.SharedResponse()}
+        context,
+        "six",
+        key,
+        pairs,
+        lambda: hidden(context, library, library.instances),
+        {"shared": scorers.SharedResponse()},
     )
 
 
@@ -113,9 +117,9 @@ def _median_scores(context: Context, library: Library) -> Array:
     found = measure(
         context,
         "median",
-        predictions.identity(context.profile, library, "evaluation", "native"),
-        lambda: list(problems_and_candidates(context, library, "evaluation")),
-        lambda: hidden(context, library, "evaluation"),
+        context.content(library, library.instances),
+        lambda: list(problems_and_candidates(context, library, library.instances)),
+        lambda: hidden(context, library, library.instances),
         {"median": score},
     )
     return found["score median"]
@@ -136,16 +140,16 @@ def _farther_library(context: Context, library: Library, factor: int) -> tuple[d
     kept = [k for k, (_, run, _) in enumerate(library.candidates(context.profile)) if run != library.outlier]
 
     def moved() -> list[Any]:
-        found = problems_and_candidates(context, library, "evaluation", limit=count)
+        found = problems_and_candidates(context, library, library.instances, limit=count)
         return [(problem, _moved(candidates, kept, factor)) for problem, candidates in found]
 
     def clustered() -> list[Any]:
         return [(p, {name: c[name] for name in np.array(list(c))[kept].tolist()}) for p, c in moved()]
 
     def revealed() -> Any:
-        return hidden(context, library, "evaluation")[:count]
+        return hidden(context, library, library.instances)[:count]
 
-    key = predictions.identity(context.profile, library, "evaluation", "native") | {"limit": count}
+    key = context.content(library, library.instances) | {"limit": count}
     eight = measure(context, "farther", key | {"factor": factor}, moved, revealed, ON_EIGHT)
     return eight, measure(context, "clustered", key, clustered, revealed, {"mean": ON_EIGHT["mean"]})
 
@@ -166,9 +170,9 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
     best_blind = max(pairs[name] for name in pairs if name.startswith("candidates only"))
     return [
         (
-            f"with an outlying run, the medoid anchor recovers at least as many pairs as the mean "
-            f"({pairs['eight, medoid anchor']:.2%} against {pairs['eight, mean anchor']:.2%})",
-            pairs["eight, medoid anchor"] >= pairs["eight, mean anchor"],
+            f"the trained outliers are too mild to matter: both anchors recover more than 99 % of pairs "
+            f"(medoid {pairs['eight, medoid anchor']:.2%}, mean {pairs['eight, mean anchor']:.2%})",
+            min(pairs["eight, medoid anchor"], pairs["eight, mean anchor"]) > 0.99,
         ),
         (
             f"recomputing on the six clustered candidates recovers at least as many of their pairs as keeping the anchor of "

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from physrank import ranking
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, Recovery, clustered
-from physrank.lab.libraries import predictions
 from physrank.lab.libraries.plan import GROUPS, Library
 from physrank.lab.studies.cases import Context, hidden, measure, problems_and_candidates
 from physrank.ranking import scorers
@@ -18,7 +17,7 @@ from physrank.ranking.candidates import Library as Candidates
 
 Case = tuple[Any, dict[str, Array]]
 NUMBERS = (2, 4, 8, 16)
-REPEATS = 10
+WARM_UPS, REPEATS = 2, 10
 
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
@@ -79,7 +78,7 @@ def _recovery(found: Sequence[dict[str, Array]], method: str) -> dict[str, Any]:
 
 def _key(context: Context, libraries: Sequence[Library], count: int) -> dict[str, Any]:
     return {
-        "libraries": [predictions.identity(context.profile, library, "evaluation", "native") for library in libraries],
+        "libraries": [context.content(library, "evaluation") for library in libraries],
         "limit": count,
     }
 
@@ -146,17 +145,17 @@ def _pooled(context: Context, pool: tuple[Library, Library], count: int) -> dict
 
 
 def _cost(context: Context, pool: tuple[Library, Library]) -> dict[str, dict[str, float]]:
-    """Median seconds after candidate inference, first input of each stratum, two warm-ups, nested libraries."""
+    """Median seconds after candidate inference, first input of each stratum, after warm-ups, nested libraries."""
     cases = _interleaved(context, pool, 3)
     table: dict[str, dict[str, float]] = {}
     for number in NUMBERS:
         few = [(p, dict(list(c.items())[:number])) for p, c in cases]
         shared, wise = scorers.SharedResponse(), scorers.CandidateWise()
         times: dict[str, list[float]] = {"shared": [], "candidate-wise": []}
-        for repeat in range(REPEATS + 2):
+        for repeat in range(WARM_UPS + REPEATS):
             for case in few:  # in turn, so that a slow moment of the machine hits both
                 seconds = {"shared": shared(*case).seconds, "candidate-wise": wise(*case).seconds}
-                if repeat >= 2:
+                if repeat >= WARM_UPS:
                     for name, value in seconds.items():
                         times[name].append(value)
         table[str(number)] = {name: float(np.median(values)) for name, values in times.items()}

@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import Outcomes, Recovery
-from physrank.lab.libraries import predictions
 from physrank.lab.libraries.plan import EQUATIONS, GROUPS, Library
 from physrank.lab.studies.cases import Context, hidden, measure, problems_and_candidates
 from physrank.ranking import scorers
@@ -50,7 +49,7 @@ def _measure(context: Context, library: Library, methods: dict[str, Any]) -> dic
     return measure(
         context,
         f"{library.name} direct",
-        predictions.identity(context.profile, library, "evaluation", "native") | {"limit": count},
+        context.content(library, "evaluation") | {"limit": count},
         lambda: list(problems_and_candidates(context, library, "evaluation", limit=count)),
         lambda: hidden(context, library, "evaluation")[:count],
         methods,
@@ -91,10 +90,27 @@ def advice(table: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
-    return [
-        (f"{equation}: {said}", advice(result["table"])[equation] == said)
-        for equation, said in result["advice"].items()
-    ]
+    found = []
+    for equation, rows in result["table"].items():
+        one, two = (rows[name] for name in ("shared", "shared, 2 corrections"))
+        same = next(row for name, row in rows.items() if name.startswith("direct"))
+        found += [
+            (
+                f"{equation}: a direct solve on the comparison grid recovers every non-tie pair "
+                f"({same['pairs_correct']:,}/{same['pairs']:,})",
+                same["pairs_correct"] == same["pairs"],
+            ),
+            (
+                f"{equation}: two corrections recover no fewer pairs than one "
+                f"({two['pairs_correct']:,} and {one['pairs_correct']:,})",
+                two["pairs_correct"] >= one["pairs_correct"],
+            ),
+            (
+                f"{equation}: {result['advice'][equation]}",
+                advice(result["table"])[equation] == result["advice"][equation],
+            ),
+        ]
+    return found
 
 
 def _figure(table: dict[str, dict[str, Any]]) -> Figure:

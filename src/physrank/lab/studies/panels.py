@@ -48,15 +48,21 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
 
 def _picks(cases: Cases, method: str, size: int, panels: int, length: int) -> np.ndarray:
     """The winner of each panel's first `size` inputs: the strata rotate, so every prefix of three is balanced."""
-    scores = cases.scores[method].reshape(panels, length, -1)[:, :size]
-    return np.argmin(np.nan_to_num(scores.mean(axis=1), nan=np.inf), axis=1)
+    return _winners(cases.scores[method].reshape(panels, length, -1)[:, :size])
 
 
 def _joined(cases: Cases, method: str, size: int, panels: int, length: int) -> np.ndarray:
     scores = cases.scores[method].reshape(panels, length, -1)
     count = size // length
-    means = [np.concatenate([scores[(p + k) % panels] for k in range(count)]).mean(axis=0) for p in range(panels)]
-    return np.argmin(np.nan_to_num(np.stack(means), nan=np.inf), axis=1)
+    return _winners(np.stack([np.concatenate([scores[(p + k) % panels] for k in range(count)]) for p in range(panels)]))
+
+
+def _winners(scores: Array) -> np.ndarray:
+    """The least mean score of each panel `(panels, inputs, candidates)`, over the inputs that were resolved."""
+    resolved: np.ndarray = np.all(np.isfinite(scores), axis=2)
+    if not np.all(np.any(resolved, axis=1)):
+        raise ValueError("A panel has no input whose response was resolved: there is nothing to choose from.")
+    return np.argmin(np.mean(scores, axis=1, where=resolved[:, :, None]), axis=1)
 
 
 def _row(picks: np.ndarray, risk: Array) -> dict[str, Any]:

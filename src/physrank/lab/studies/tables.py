@@ -39,12 +39,13 @@ def recovery(
         }
     found = Outcomes.of(losses, scores, **options)
     rows, ones = clusters(many), np.ones(len(losses))
+    strata = [cases.library.equation for cases in many for _ in cases.losses]  # the design fixes the inputs of each
     right, counted = (found.strict_correct, found.pairs) if strict else (found.non_ties_correct, found.non_ties)
     top = found.top1_exact if strict else found.top1_tolerant
     return {
         **Recovery.from_outcomes(found).to_dict(),
-        "pair_interval": clustered(right, counted, rows, seed=seed).to_dict(),
-        "top1_interval": clustered(top, ones, rows, seed=seed).to_dict(),
+        "pair_interval": clustered(right, counted, rows, seed=seed, strata=strata).to_dict(),
+        "top1_interval": clustered(top, ones, rows, seed=seed, strata=strata).to_dict(),
     }
 
 
