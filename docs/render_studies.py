@@ -44,7 +44,7 @@ def primary(result: Result) -> str:
                 f"{row['mean_normalized_regret']:.4f}",
             ]
         )
-    first = table(["method", "non-tie pairs", "paper", "tolerant top-1", "paper", "mean regret"], rows)
+    first = table(["method", "non-tie pairs", "paper", "tolerant top-1", "paper", "mean normalized regret"], rows)
     second = table(
         ["library", "shared: pairs", "raw: pairs", "shared: top-1", "raw: top-1"],
         [
@@ -127,7 +127,7 @@ def variational(result: Result) -> str:
     ]
     flips = result["flips_between_realizations"]
     said = ", ".join(f"{key.replace('_', ' ')} {value:,}" for key, value in flips.items() if isinstance(value, int))
-    headings = ["method", "non-tie pairs", "paper", "tolerant top-1", "inverse actions", "mean regret", "ms"]
+    headings = ["method", "non-tie pairs", "paper", "tolerant top-1", "inverse actions", "mean excess loss", "ms"]
     return f"{table(headings, rows)}\n\nThe same checkpoints rerun on the comparison grid, pairs: {said}."
 
 

@@ -277,7 +277,8 @@ def test_excluded_candidates_stay_open():
     given["broken"] = np.full_like(given["c0"], np.nan)
     certificate = pr.certify(problem, pr.rank(problem, given, invalid="exclude", corrections=2))
     assert certificate.certified_pairs == (10, 10)
-    assert certificate.best is None  # nothing is known about the sixth
+    assert certificate.best == "c3" and "'broken' was excluded" in str(certificate)  # of those that could be scored
+    assert np.isinf(certificate.regret_bounds["broken"]) and not certificate.signs[-1].any()
     assert np.all(certificate.signs[-1] == 0)
 
 

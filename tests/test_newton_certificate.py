@@ -99,7 +99,7 @@ def test_a_dropped_remainder_would_be_caught():
     """The twin that must fail: without the curvature the enclosure misses the truth."""
     problem, zero, _ = quadratic(2)
     ranking = pr.rank(problem, around(zero, 0.2, 3))
-    flat = pr.certify(problem, ranking, by=LocalNewton(degree=1))
+    flat = pr.certify(problem, ranking, by=LocalNewton(lipschitz=0.0))
     assert not holds(flat, ranking, zero)
 
 

@@ -2,7 +2,7 @@
 
 from physrank.certificates.burgers import BurgersEnergy
 from physrank.certificates.certificate import Assumption, Certificate, Enclosure
-from physrank.certificates.certify import certify, until
+from physrank.certificates.certify import certify, intersect, until
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.newton import LocalNewton
@@ -20,5 +20,6 @@ __all__ = [
     "StronglyMonotone",
     "ValidatedReactionDiffusion",
     "certify",
+    "intersect",
     "until",
 ]

@@ -16,12 +16,15 @@ from physrank.ranking.result import Ranking
 from physrank.ranking.tasks import terminal
 
 
-def ready(problem: Any, ranking: Ranking, kind: type[Problem]) -> tuple[Assumption, ...]:
+def ready(problem: Any, ranking: Ranking, kind: type[Any]) -> tuple[Assumption, ...]:
     """What has to hold before a bound of the terminal state means anything."""
-    fits = isinstance(problem, kind) and np.shape(ranking.state) == problem.state_shape
+    exact = type(problem) is kind  # a derived class may have another defect
+    fits = exact and np.shape(ranking.state) == problem.state_shape
+    shortest = float(np.diff(np.asarray(problem.times)).min(initial=np.inf)) if exact else np.nan
     finite = bool(np.all(np.isfinite(ranking.state)))
     return (
-        Assumption(f"the problem is {kind.__name__}", isinstance(problem, kind), type(problem).__name__),
+        Assumption(f"the problem is {kind.__name__}", exact, type(problem).__name__),
+        Assumption("time increases from row to row", shortest > 0, shortest),
         Assumption("the task is the terminal state, tasks.terminal(…)", is_terminal(ranking), ranking.task.name),
         Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
         Assumption(

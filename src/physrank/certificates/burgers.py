@@ -27,6 +27,8 @@ TARGET = (
     "force, and the force interpolated in time from its samples"
 )
 
+ROUND_OFF = 1e-9  # of the largest gap, by which two bounds may miss each other
+
 
 @dataclass(frozen=True)
 class BurgersEnergy:
@@ -58,7 +60,10 @@ class BurgersEnergy:
         gaps = GapIntervals.around(centre.gaps, margin_radius(centre.space, centre.outputs, radius))
         valid = ranking.library.valid
         if self.pairs and np.any(gaps.signs[np.ix_(valid, valid)] + np.eye(valid.sum()) == 0):
-            gaps = _both(gaps, self._by_pairs(ranking, path, found, centre.gaps))
+            gaps, apart = _both(gaps, self._by_pairs(ranking, path, found, centre.gaps))
+            basis += (
+                Assumption("radius and backward equation do not contradict each other", apart <= ROUND_OFF, apart),
+            )
         return _enclosure(gaps, radius + float(found.terminal), basis)
 
     def _force(self) -> Assumption:
@@ -78,20 +83,23 @@ class BurgersEnergy:
 
 
 def _enclosure(gaps: GapIntervals, radius: float, basis: tuple[Assumption, ...]) -> Enclosure:
-    return Enclosure("theorem", TARGET, gaps, radius, "L²", basis)
+    return Enclosure("theorem", TARGET, gaps, radius, "L²", basis, as_functions=True)
 
 
 def _before(problem: Any, ranking: Ranking) -> tuple[Assumption, ...]:
     """What must hold before anything can be computed."""
     name = type(problem).__name__
-    equation = Assumption("the equation is periodic viscous Burgers", isinstance(problem, Burgers), name)
+    equation = Assumption("the equation is periodic viscous Burgers", type(problem) is Burgers, name)
     if not equation.holds:
         return (equation,)
     state, task = np.asarray(ranking.state), ranking.task
     fits = state.shape == problem.state_shape and bool(np.isfinite(state).all())
     size = float(np.abs(state).max()) if fits else f"shape {state.shape}, {(~np.isfinite(state)).sum()} not finite"
+    viscosity, shortest = float(problem.viscosity), float(np.diff(np.asarray(problem.times)).min())
     return (
         equation,
+        Assumption("the viscosity is positive", viscosity > 0, viscosity),
+        Assumption("time increases from row to row", shortest > 0, shortest),
         Assumption(
             "the task is the terminal state in the periodic L² norm of the equation",
             task == tasks.terminal(problem.metric()),
@@ -134,10 +142,16 @@ class _Centre:
         return cls(space, outputs, gaps_of(space, outputs, proxy))
 
 
-def _both(a: GapIntervals, b: GapIntervals) -> GapIntervals:
-    """What two bounds say together; their hull where round-off makes them miss each other."""
+def _both(a: GapIntervals, b: GapIntervals) -> tuple[GapIntervals, float]:
+    """What two bounds say together, and by how much they miss each other at most, relative to the gaps.
+
+    Where they do, by round-off, their hull is taken.
+    """
     low, high = np.maximum(a.low, b.low), np.minimum(a.high, b.high)
     apart = low > high
-    return GapIntervals(
+    size = np.max(np.abs(low[np.isfinite(low)]), initial=0.0)
+    missed = float(np.max((low - high)[apart], initial=0.0) / (size or 1.0))
+    both = GapIntervals(
         np.where(apart, np.minimum(a.low, b.low), low), np.where(apart, np.maximum(a.high, b.high), high)
     )
+    return both, missed

@@ -74,13 +74,15 @@ def _functionals(path: Path, outputs: JaxArray) -> tuple[JaxArray, ...]:
         rho = timepieces.evaluate(linear, theta)
         rho += line.values(timepieces.evaluate(s, theta))[:, None] * timepieces.evaluate(z_x, theta)
         gram = line.length / line.grid * jnp.einsum("t, tkx, tlx -> kl", weights, rho, rho)
-        square = jnp.diagonal(of_pairs(of_pairs(gram, 0), 1))
+        sizes = jnp.concatenate([jnp.zeros(1), jnp.diagonal(gram)])
+        # Of two nearly equal candidates only round-off is left in the difference: it is added, not trusted.
+        square = jnp.maximum(jnp.diagonal(of_pairs(of_pairs(gram, 0), 1)), 0) + 1e-13 * (sizes[i] + sizes[j])
         moments = line.inner(r[:, None], timepieces.evaluate(z, theta))
         steepest = jnp.max(jnp.abs(of_pairs(z_x)), axis=-1) + line.missed(of_pairs(line.slope(z)))
         return before, (
             -line.inner(jump, after) - step * (weights @ moments),
             step * jnp.mean(steepest, axis=0),
-            step * jnp.sqrt(jnp.maximum(square, 0)),
+            step * jnp.sqrt(square),
             jnp.max(line.norm(of_pairs(z)), axis=0),
         )
 

@@ -27,6 +27,11 @@ class Assumption:
     holds: bool
     measured: float | str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "holds", bool(self.holds))
+        if not isinstance(self.measured, str):
+            object.__setattr__(self, "measured", float(self.measured))
+
     def __str__(self) -> str:
         value = f"{self.measured:.4g}" if isinstance(self.measured, float) else self.measured
         return f"{'✓' if self.holds else '✗'} {self.statement} ({value})"
@@ -46,6 +51,7 @@ class Enclosure:
     norm: str
     assumptions: tuple[Assumption, ...]
     solves: int = 0  # inverse actions it took
+    as_functions: bool = False  # gaps are those of trigonometric interpolants, not of grid values
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +64,7 @@ class Certificate:
     tolerance: float
     seconds: float = 0.0
     wanted: Literal["pairs", "best"] = "pairs"  # what must be decided for `settled`
+    excluded: tuple[str, ...] = ()  # candidates that could not be scored: nothing is said about them
 
     @property
     def kind(self) -> Kind:
@@ -88,32 +95,49 @@ class Certificate:
     @property
     def best(self) -> str | None:
         """The candidate that is certainly the only best one; None: open."""
-        winner = self.gaps.winner
-        return None if winner is None else self.names[winner]
+        if self.failed:
+            return None
+        winner = self._scored.winner
+        return None if winner is None else self.names[self._rows[winner]]
 
     @property
     def safe(self) -> list[str]:
         """Candidates whose loss certainly exceeds the smallest by no more than `tolerance`."""
-        return [self.names[k] for k in self.gaps.within(self.tolerance)]
+        if self.failed:
+            return []
+        return [self.names[self._rows[k]] for k in self._scored.within(self.tolerance)]
 
     @property
     def regret_bounds(self) -> dict[str, float]:
         """The most that each candidate's loss can exceed the smallest one by."""
-        return dict(zip(self.names, self.gaps.worst_regret.tolist(), strict=True))
+        found = dict.fromkeys(self.names, np.inf)
+        if not self.failed:
+            found |= {self.names[k]: float(r) for k, r in zip(self._rows, self._scored.worst_regret, strict=True)}
+        return found
+
+    @property
+    def _rows(self) -> np.ndarray:
+        return np.flatnonzero([name not in self.excluded for name in self.names])
+
+    @property
+    def _scored(self) -> GapIntervals:
+        """Among the candidates that could be scored."""
+        rows = np.ix_(self._rows, self._rows)
+        return GapIntervals(self.gaps.low[rows], self.gaps.high[rows])
 
     @property
     def certified_pairs(self) -> tuple[int, int]:
         """(certified, all) among pairs of candidates that could be scored."""
-        upper = np.triu_indices(len(self.names), 1)
-        comparable = np.isfinite(self.proxy_gaps[upper])
-        return int(np.sum(self.signs[upper][comparable] != 0)), int(comparable.sum())
+        scored = self._scored.signs
+        return int(np.sum(scored != 0)) // 2, len(scored) * (len(scored) - 1) // 2
 
     @property
     def open_pairs(self) -> list[tuple[str, str]]:
         """Pairs without a sign whose gap may exceed the tolerance; two candidates within it need none."""
         within = (self.gaps.low >= -self.tolerance) & (self.gaps.high <= self.tolerance)
-        undecided = (self.signs == 0) & ~within & np.isfinite(self.proxy_gaps)
-        return [(self.names[i], self.names[j]) for i, j in np.argwhere(np.triu(undecided, 1))]
+        undecided = np.triu((self.signs == 0) & ~within, 1)
+        pairs = [(self.names[i], self.names[j]) for i, j in np.argwhere(undecided)]
+        return [pair for pair in pairs if not set(pair) & set(self.excluded)]
 
     @property
     def settled(self) -> bool:
@@ -145,6 +169,8 @@ class Certificate:
         return {
             "kind": self.kind,
             "target": self.target,
+            "names": list(self.names),
+            "excluded": list(self.excluded),
             "best": self.best,
             "safe": self.safe,
             "tolerance": self.tolerance,
@@ -154,6 +180,12 @@ class Certificate:
             "state_bound": _number(self.enclosure.state_bound),
             "norm": self.enclosure.norm,
             "largest_ratio": _number(_largest(self.ratios)),
+            "signs": self.signs.tolist(),
+            "gaps": {
+                "low": [[_number(x) for x in row] for row in self.gaps.low],
+                "high": [[_number(x) for x in row] for row in self.gaps.high],
+                "proxy": [[_number(x) for x in row] for row in self.proxy_gaps],
+            },
             "assumptions": [
                 {
                     "statement": a.statement,
@@ -171,16 +203,21 @@ class Certificate:
 
     def __str__(self) -> str:
         done, total = self.certified_pairs
-        lines = [f"Certificate ({self.kind}: {MEANING[self.kind]}) against {self.target}."]
         if self.failed:
-            lines.append("Nothing is certified, since what it rests on does not hold:")
+            lines = [
+                f"No certificate against {self.target}.",
+                "Nothing is certified: what it would rest on does not hold.",
+            ]
         else:
+            lines = [f"Certificate ({self.kind}: {MEANING[self.kind]}) against {self.target}."]
             decided = f"{self.best!r} is the best candidate" if self.best else "Which candidate is best stays open"
             lines.append(
                 f"{decided}; {done} of {total} pairs are decided. The corrected state is within "
                 f"{self.enclosure.state_bound:.3g} of the target in {self.enclosure.norm}."
             )
             lines.append(self._regret())
+            if self.excluded:
+                lines.append(f"{', '.join(map(repr, self.excluded))} was excluded: nothing is said about it.")
             lines.append("It rests on:")
         lines += [f"  {assumption}" for assumption in self.enclosure.assumptions]
         return "\n".join(line for line in lines if line)

@@ -1,20 +1,23 @@
 """`certify`: which decisions of a ranking are proved, and against which target."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
 from physrank import equations
 from physrank.certificates.burgers import BurgersEnergy
-from physrank.certificates.certificate import Certificate, Enclosure
+from physrank.certificates.certificate import MEANING, Certificate, Enclosure
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 from physrank.certificates.sine_gordon import SineGordonEnergy
-from physrank.geometry import UncertaintySet, pair_supports
+from physrank.certificates.trigonometric import scaled_nyquist
+from physrank.geometry import Ball, InconsistentBounds, UncertaintySet, pair_supports
+from physrank.geometry import intersect as bounds_of_all
 from physrank.physics import Problem
 from physrank.ranking import Ranking
 from physrank.ranking.until import NAMED
@@ -35,7 +38,7 @@ def certify(
     *,
     tolerance: float = 0.0,
     by: Method | None = None,
-    discrepancy: UncertaintySet | None = None,
+    discrepancy: UncertaintySet | float | None = None,
 ) -> Certificate:
     """What is proved about a ranking: pairs, the best candidate, candidates within `tolerance` of the best loss.
 
@@ -44,19 +47,80 @@ def certify(
 
     Other arguments: `by`, the method (default: the one known for the equation; for your own strongly monotone problem
     `physrank.certificates.StronglyMonotone(metric=…, coercivity=…)`); `discrepancy`, a set from `physrank.geometry` that
-    contains (dataset truth − solution of this problem) in the task space: the decisions then hold for the dataset.
+    contains (dataset truth − solution of this problem) in the task space, or the radius of a ball in the task norm: the
+    decisions then hold for the dataset.
 
     A failed assumption leaves everything open: look at `certificate.failed`.
     """
     if not (np.isfinite(tolerance) and tolerance >= 0):
         raise ValueError(f"tolerance must be a finite number ≥ 0; got {tolerance}.")
+    if not (isinstance(problem, Problem) and isinstance(ranking, Ranking)):
+        raise ValueError(
+            f"Expected certify(problem, ranking, …); got {type(problem).__name__} and {type(ranking).__name__}."
+        )
     method = by or method_for(problem)
     started = time.perf_counter()
     enclosure = method(problem, ranking)
     if discrepancy is not None:
-        enclosure = _transfer(enclosure, ranking, discrepancy)
-    proxy_gaps = np.asarray(ranking.gaps)
-    return Certificate(ranking.names, proxy_gaps, enclosure, float(tolerance), time.perf_counter() - started)
+        enclosure = _transfer(enclosure, ranking, _as_set(discrepancy))
+    return Certificate(
+        ranking.names,
+        np.asarray(ranking.gaps),
+        enclosure,
+        float(tolerance),
+        time.perf_counter() - started,
+        excluded=tuple(ranking.library.excluded),
+    )
+
+
+def intersect(named: Mapping[str, Certificate]) -> Certificate:
+    """What certificates of one library from several anchors prove together: every gap lies in all of their intervals.
+
+    They must be for the same candidates and the same target. Bounds that exclude each other raise
+    `physrank.geometry.InconsistentBounds`, which names them. A certificate with a failed assumption adds nothing.
+    """
+    if not named:
+        raise ValueError("Nothing to intersect: got no certificates; expected at least one, by name.")
+    first = next(iter(named.values()))
+    for name, other in named.items():
+        for what in ("names", "target", "excluded"):
+            if getattr(other, what) != getattr(first, what):
+                raise ValueError(
+                    f"Certificates must agree in their {what}; {name!r} has {getattr(other, what)}, expected "
+                    f"{getattr(first, what)}."
+                )
+    held = {name: c for name, c in named.items() if not c.failed}
+    if not held:
+        return first
+    try:
+        gaps = bounds_of_all({name: c.gaps for name, c in held.items()})
+    except InconsistentBounds as problem:
+        raise InconsistentBounds(f"{problem} Candidates, in order: {', '.join(first.names)}.") from None
+    weakest = max((c.enclosure for c in held.values()), key=lambda e: list(MEANING).index(e.kind))
+    bases = [
+        replace(a, statement=f"{name}: {a.statement}") for name, c in held.items() for a in c.enclosure.assumptions
+    ]
+    tightest = min((c.enclosure for c in held.values()), key=lambda e: e.state_bound)
+    joined = replace(
+        weakest,
+        gaps=gaps,
+        state_bound=tightest.state_bound,
+        norm=f"{tightest.norm}, for the closest of {len(held)} corrected states",
+        assumptions=tuple(bases),
+        solves=sum(c.enclosure.solves for c in held.values()),
+    )
+    return replace(first, enclosure=joined, seconds=sum(c.seconds for c in held.values()))
+
+
+def _as_set(discrepancy: Any) -> UncertaintySet:
+    if isinstance(discrepancy, Real):
+        return Ball(float(discrepancy))
+    if not hasattr(discrepancy, "support"):
+        raise ValueError(
+            "discrepancy must be a radius or a set from physrank.geometry (Ball, Ellipsoid, Box, FiniteSet, Sum); "
+            f"got {discrepancy!r}."
+        )
+    return discrepancy
 
 
 @dataclass(frozen=True)
@@ -64,19 +128,20 @@ class until:
     """A stopping rule for `rank`: correct until the decision is certified.
 
     `decision`: "pairs", every pair that could differ by more than `tolerance`; or "best", a candidate that is certainly
-    within `tolerance` of the best loss. `by` as in `certify`.
+    within `tolerance` of the best loss. `by` and `discrepancy` as in `certify`.
     """
 
     decision: Literal["pairs", "best"] = "pairs"
     tolerance: float = 0.0
     by: Method | None = None
+    discrepancy: UncertaintySet | float | None = None
 
     def __post_init__(self) -> None:
         if self.decision not in ("pairs", "best"):
             raise ValueError(f'decision must be "pairs" or "best"; got {self.decision!r}.')
 
     def __call__(self, problem: Problem, ranking: Ranking) -> Certificate:
-        found = certify(problem, ranking, tolerance=self.tolerance, by=self.by)
+        found = certify(problem, ranking, tolerance=self.tolerance, by=self.by, discrepancy=self.discrepancy)
         return replace(found, wanted=self.decision)
 
 
@@ -87,12 +152,13 @@ def method_for(problem: Problem) -> Method:
     """The method known for a problem's equation."""
     if type(problem) in METHODS:
         return METHODS[type(problem)]
-    if hasattr(problem, "secant_metric"):
+    if "secant_metric" in vars(type(problem)):  # inherited, it may belong to another defect
         return StronglyMonotone()
     known = ", ".join(sorted(kind.__name__ for kind in METHODS))
     raise ValueError(
-        f"No certificate is known for {type(problem).__name__}; there is one for {known}. For a strongly monotone problem "
-        "of your own, pass by=physrank.certificates.StronglyMonotone(metric=…, coercivity=…)."
+        f"No certificate is known for {type(problem).__name__}; there is one for {known}, not for classes derived from them. "
+        "For a strongly monotone problem of your own, define secant_metric in its class, or pass "
+        "by=physrank.certificates.StronglyMonotone(metric=…, coercivity=…)."
     )
 
 
@@ -100,7 +166,9 @@ def _transfer(enclosure: Enclosure, ranking: Ranking, discrepancy: UncertaintySe
     """G_ij(t + ξ) for ξ in the stated set; its support function is evaluated in double precision."""
     valid = ranking.library.valid
     supports = np.full((len(valid), len(valid)), np.nan)
-    supports[np.ix_(valid, valid)] = pair_supports(ranking.space, ranking.outputs[valid], discrepancy)
+    # ⟨z, d⟩ of functions is the product on the grid with the last mode of d halved: that mode's square counts half.
+    outputs = scaled_nyquist(ranking.outputs, 0.5) if enclosure.as_functions else ranking.outputs
+    supports[np.ix_(valid, valid)] = pair_supports(ranking.space, outputs[valid], discrepancy)
     return replace(
         enclosure,
         kind="theorem" if enclosure.kind == "validated" else enclosure.kind,

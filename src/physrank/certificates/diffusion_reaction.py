@@ -28,8 +28,11 @@ def largest(form: Form, energy: Form) -> Array:
     """max form(x, y) / energy(x, y), the larger root of det(form − λ energy) = 0."""
     (a, b, c), (p, g, q) = form, energy
     determinant = p * q - g * g
-    middle = (q * a - 2 * g * b + p * c) / (2 * determinant)
-    return middle + np.sqrt(np.maximum(middle**2 - (a * c - b * b) / determinant, 0.0))
+    middle, product = (q * a - 2 * g * b + p * c) / (2 * determinant), (a * c - b * b) / determinant
+    root = np.sqrt(np.maximum(middle**2 - product, 0.0))
+    # Where the two terms of `middle + root` cancel, the larger root comes from the product of both.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(middle >= 0, middle + root, product / (middle - root))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +99,10 @@ class DiffusionReactionEnergy:
             weight_u, weight_v = channel_weights(ranking) / problem.spacing**2
             radius = np.min(bounds * energies.factors((weight_u, 0.0, weight_v)))
             state_bound = np.min(bounds * energies.factors((1.0, 0.0, 1.0)))
+        least = float(np.asarray(problem.diffusion).min())
+        diffusive = Assumption("both diffusion coefficients are positive", least > 0, least)
         short = Assumption("every step is shorter than 2, so that it has exactly one solution", longest < 2, longest)
-        assumptions += (short,)
+        assumptions += (diffusive, short)
         return enclose(ranking, float(radius), float(state_bound), target=TARGET, norm=NORM, assumptions=assumptions)
 
     def bounds(self, problem: DiffusionReaction, state: Array) -> tuple[Energies, Array]:

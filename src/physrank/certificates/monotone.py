@@ -18,12 +18,14 @@ import numpy as np
 from jaxtyping import Array as JaxArray
 
 from physrank._precision import double
-from physrank.certificates.certificate import Assumption, Enclosure
+from physrank.certificates.certificate import Assumption, Enclosure, open_gaps
 from physrank.geometry import GapIntervals, gaps_of
 from physrank.geometry.space import Array
 from physrank.physics import Problem
 from physrank.physics.monotone import OwnMetric, SecantMetric
-from physrank.ranking import Ranking
+from physrank.ranking import Ranking, tasks
+
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 TARGET = "the only zero of the stated discrete problem"
 
@@ -48,12 +50,15 @@ class StronglyMonotone:
             raise ValueError("Give both metric and coercivity, or neither for a problem that has a secant_metric.")
 
     def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
+        if problem.state_shape is not None and not _fits(np.shape(ranking.state), problem.state_shape):
+            return _foreign(problem, ranking)
         actions = inverse_actions(problem, ranking, self)
+        bounds = 2 * actions.residual_norm * pair_distances(problem, ranking, self, actions)
         gaps = gaps_of(ranking.space, ranking.outputs, proxy_of(ranking))
         return Enclosure(
             kind="theorem",
             target=TARGET,
-            gaps=GapIntervals.around(gaps, spread(pair_bounds(actions), ranking)),
+            gaps=GapIntervals.around(gaps, spread(bounds, ranking)),
             state_bound=actions.residual_norm,
             norm="the energy norm of M",
             assumptions=(*common_assumptions(ranking, actions), *self._stated()),
@@ -62,6 +67,11 @@ class StronglyMonotone:
 
     def prepare(self, problem: Problem, state: JaxArray) -> SecantMetric:
         if self.metric is None or self.coercivity is None:
+            if "secant_metric" not in vars(type(problem)):
+                raise ValueError(
+                    f"{type(problem).__name__} has no secant_metric of its own (one that is inherited may belong to another "
+                    "defect): define it in the class, or give metric and coercivity."
+                )
             return problem.secant_metric(state)  # pyright: ignore[reportAttributeAccessIssue]
         inverse = None if self.preconditioner is None else self.preconditioner(state)
         return OwnMetric(problem.defect(state), jnp.asarray(self.coercivity(state)), self.metric(state), inverse)
@@ -81,6 +91,7 @@ class InverseActions:
     defects: Array
     coercivity: float
     fixed: float  # the largest entry of A(s) outside the free unknowns
+    hypotheses: dict[str, float]  # numbers that the metric needs to be ≥ 0
 
     @property
     def solves(self) -> int:
@@ -88,32 +99,62 @@ class InverseActions:
 
     @property
     def residual_norm(self) -> float:
-        return float(np.sqrt(np.maximum(self._squared[0, 0], 0.0)))
+        b, z, rho = self.rhs[0], self.values[0], self.defects[0]
+        return float(np.sqrt(_squared_norm(b, z, rho, self.coercivity)))
 
     @property
-    def _squared(self) -> Array:
-        """‖b‖²_{M⁻¹} = b·ẑ + ρ·ẑ + ‖ρ‖²_{M⁻¹} ≤ b·ẑ + ρ·ẑ + ‖ρ‖²/μ, as a bilinear form in b."""
-        mixed = (self.rhs + self.defects) @ self.values.T
-        return (mixed + mixed.T) / 2 + self.defects @ self.defects.T / self.coercivity
-
-    @property
-    def distances(self) -> Array:
-        """‖b_i − b_j‖_{M⁻¹} between directions; the first candidate's direction is zero."""
-        gram = np.pad(self._squared[1:, 1:], ((1, 0), (1, 0)))
-        sizes = np.diag(gram)
-        return np.sqrt(np.maximum(sizes[:, None] + sizes[None, :] - 2 * gram, 0.0))
+    def rayleigh(self) -> float:
+        """The smallest ẑ·Mẑ / ẑ·ẑ among the solutions: μ cannot be larger, and M not be positive if this is not."""
+        used = np.any(self.values != 0, axis=1)
+        energy, size = (np.sum(self.values[used] * x[used], axis=1) for x in (self.rhs - self.defects, self.values))
+        return float(np.min(energy / size, initial=np.inf))
 
 
-def pair_bounds(actions: InverseActions) -> Array:
-    """B_ij among the valid candidates."""
-    return 2 * actions.residual_norm * actions.distances
+def _squared_norm(b: Array, z: Array, rho: Array, coercivity: float) -> Array:
+    """‖b‖²_{M⁻¹} = b·ẑ + ρ·ẑ + ‖ρ‖²_{M⁻¹} ≤ b·ẑ + ρ·ẑ + ‖ρ‖²/μ, along the last axis; NaN where it comes out negative."""
+    sizes = [np.linalg.norm(x, axis=-1) for x in (b, z, rho)]
+    slack = ROUNDING * np.sqrt(b.shape[-1]) * (sizes[0] + sizes[2]) * sizes[1]
+    found = np.sum((b + rho) * z, axis=-1) + sizes[2] ** 2 / coercivity
+    return np.where(found >= -slack, np.maximum(found, 0.0) + slack, np.nan)
+
+
+def pair_distances(problem: Problem, ranking: Ranking, rule: StronglyMonotone, actions: InverseActions) -> Array:
+    """‖Qᵀ W (y_i − y_j)‖_{M⁻¹} among the valid candidates, from the N − 1 solutions.
+
+    Differences are formed before anything is multiplied: of two nearly equal candidates, a Gram matrix would leave only
+    round-off.
+    """
+    outputs, solutions = ranking.outputs[ranking.library.valid], actions.values[1:]
+    i, j = np.triu_indices(len(outputs), 1)
+    z = np.concatenate([np.zeros_like(solutions[:1]), solutions])[:, None]
+    z = (z[i] - z[j])[:, 0]
+    with double():
+        covectors = _pulled(ranking, outputs[i] - outputs[j])
+        b, rho = _pair_defects(problem, rule, jnp.asarray(ranking.state, float), covectors, jnp.asarray(z))
+    flat = [np.asarray(x).reshape(len(z), -1) for x in (b, rho)]
+    found = np.zeros((len(outputs), len(outputs)))
+    found[i, j] = found[j, i] = np.sqrt(_squared_norm(flat[0], z, flat[1], actions.coercivity))
+    return found
+
+
+@eqx.filter_jit
+def _pair_defects(problem: Problem, rule: StronglyMonotone, state: JaxArray, covectors: JaxArray, z: JaxArray):
+    """b and b − M ẑ for every pair."""
+    metric = rule.prepare(problem, state)
+    shape = metric.residual.shape
+    rhs = jax.vmap(metric.free)(covectors)
+    return rhs, rhs - jax.lax.map(lambda row: metric.apply(row.reshape(shape)), z)
 
 
 def pulled_differences(ranking: Ranking) -> JaxArray:
     """Qᵀ W (y_k − y_1) for all valid candidates but the first, as covectors of the state."""
     outputs = ranking.outputs[ranking.library.valid]
-    weighted = jnp.asarray(ranking.space.weights * (outputs[1:] - outputs[0]))
-    if ranking.task.selects and weighted.shape[1:] == np.shape(ranking.state):
+    return _pulled(ranking, outputs[1:] - outputs[0])
+
+
+def _pulled(ranking: Ranking, differences: Array) -> JaxArray:
+    weighted = jnp.asarray(ranking.space.weights * differences)
+    if compares_states(ranking):
         return weighted
     _, pull = jax.vjp(ranking.task.map, jnp.asarray(ranking.state))
     return jax.vmap(lambda d: pull(d)[0])(weighted)
@@ -133,21 +174,37 @@ def _actions(problem: Problem, rule: StronglyMonotone, state: JaxArray, differen
     _, pull = jax.vjp(metric.free, state)
     free = pull(jnp.ones_like(metric.residual))[0]
     fixed = jnp.max(jnp.abs(problem.defect(state)) * (1 - free))
-    return rhs, values, defects, metric.coercivity, fixed
+    return rhs, values, defects, metric.coercivity, fixed, metric.hypotheses
 
 
 def inverse_actions(problem: Problem, ranking: Ranking, rule: StronglyMonotone) -> InverseActions:
     with double():
-        *rows, coercivity, fixed = _actions(
+        *rows, coercivity, fixed, hypotheses = _actions(
             problem, rule, jnp.asarray(ranking.state, float), pulled_differences(ranking)
         )
     flat = [np.asarray(x).reshape(len(x), -1) for x in rows]
-    return InverseActions(*flat, coercivity=float(coercivity), fixed=float(fixed))
+    needed = {name: float(value) for name, value in hypotheses.items()}
+    return InverseActions(*flat, coercivity=float(coercivity), fixed=float(fixed), hypotheses=needed)
+
+
+def compares_states(ranking: Ranking) -> bool:
+    """Whether the task is the whole state, entry by entry."""
+    return ranking.task.map is tasks.field().map and ranking.outputs.shape[1:] == np.shape(ranking.state)
 
 
 def proxy_of(ranking: Ranking) -> Array:
     """q = Q(s), from the state itself."""
     return ranking.task.outputs(np.asarray(ranking.state)[None])[0]
+
+
+def _fits(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(expected) and all(e in (None, n) for n, e in zip(shape, expected, strict=True))
+
+
+def _foreign(problem: Problem, ranking: Ranking) -> Enclosure:
+    said = f"{np.shape(ranking.state)}, the problem has {problem.state_shape}"
+    belongs = Assumption("the ranking's state belongs to the problem", False, said)
+    return Enclosure("theorem", TARGET, open_gaps(len(ranking.names)), np.inf, "the energy norm of M", (belongs,))
 
 
 def spread(bounds: Array, ranking: Ranking) -> Array:
@@ -165,6 +222,12 @@ def common_assumptions(ranking: Ranking, actions: InverseActions) -> tuple[Assum
         Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
         Assumption("the task is linear", ranking.task.linear, ranking.task.name),
         Assumption("the metric is coercive: μ > 0", bool(np.isfinite(constant) and constant > 0), constant),
+        Assumption(
+            "no solve contradicts it: the smallest ẑ·Mẑ / ẑ·ẑ seen is not below μ",
+            actions.rayleigh >= (1 - 1e-6) * constant,
+            actions.rayleigh,
+        ),
+        *(Assumption(f"{name} ≥ 0", value >= 0, value) for name, value in actions.hypotheses.items()),
         Assumption("boundary rows hold exactly", actions.fixed == 0, actions.fixed),
         Assumption(
             "state and residual are finite",

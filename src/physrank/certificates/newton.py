@@ -9,7 +9,10 @@ of v, and u − s = −L⁻¹(ℓ + A(u) − A(v) − L(u − v)) has ‖ℓ + �
 direction c = Qᵀ W (y_i − y_j), the gap moves by at most 2(‖z‖ κ + ‖ρ‖ β κ). Norms are Euclidean on states.
 """
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -48,6 +51,11 @@ class LocalNewton:
                 f"Give lipschitz, a bound of how fast the derivative changes, or degree, 1 to 3, for a defect that is a "
                 f"polynomial in the state; got degree={self.degree!r}."
             )
+        for name, value, least in (("inverse", self.inverse, 0.0), ("radius", self.radius, 0.0)):
+            if value is not None and not value > least:
+                raise ValueError(f"{name} must be a number above {least:g}; got {value!r}.")
+        if self.lipschitz is not None and not self.lipschitz >= 0:
+            raise ValueError(f"lipschitz must be a number ≥ 0; got {self.lipschitz!r}.")
 
     def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
         response = ranking.response
@@ -73,7 +81,12 @@ class LocalNewton:
         assumptions = (
             Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
             Assumption("the task is linear", ranking.task.linear, ranking.task.name),
-            Assumption("β and Λ are known", bool(np.isfinite([beta, curvature]).all()), f"{beta:.3g}, {curvature:.3g}"),
+            Assumption(
+                "β and Λ are finite" + self._stated(),
+                bool(np.isfinite([beta, curvature]).all()),
+                f"{beta:.3g}, {curvature:.3g}",
+            ),
+            *self._polynomial(problem, base),
             Assumption(
                 "4aη < 1: the anchor is close enough", 2 * beta * curvature * eta < 1, 2 * beta * curvature * eta
             ),
@@ -88,6 +101,20 @@ class LocalNewton:
         gaps = gaps_of(ranking.space, ranking.outputs, proxy_of(ranking))
         enclosed = GapIntervals.around(gaps, spread(bounds, ranking))
         return self._enclosure(ranking, beta * remainder, enclosed, assumptions, len(solves))
+
+    def _stated(self) -> str:
+        by_caller = [name for name, value in (("β", self.inverse), ("Λ", self.lipschitz)) if value is not None]
+        return f"; {' and '.join(by_caller)} stated by the caller" if by_caller else ""
+
+    def _polynomial(self, problem: Problem, at: Array) -> tuple[Assumption, ...]:
+        """The stated degree, looked at along one direction: there, the Taylor polynomial must be the defect itself."""
+        if self.lipschitz is not None or self.degree is None:
+            return ()
+        statement = (
+            f"the defect is a polynomial of degree {self.degree} (stated by the caller; looked at along one line)"
+        )
+        departure = _departure(problem, at, self.degree)
+        return (Assumption(statement, departure <= 1e-8, departure),)
 
     def _radius(self, problem: Problem, at: JaxArray, beta: float, eta: float) -> tuple[float, float]:
         """(R, Λ). For a cubic, Λ grows with the ball: the largest ball that R can need, 2η, is enough."""
@@ -114,6 +141,24 @@ class LocalNewton:
             assumptions=assumptions,
             solves=solves,
         )
+
+
+def _departure(problem: Problem, at: Array, degree: int) -> float:
+    """‖A(v + h) − Taylor polynomial‖ relative to its terms, for one random h of the size of v."""
+    size = float(np.abs(at).max()) or 1.0
+    with double():
+        along = size * jnp.asarray(np.random.default_rng(0).standard_normal(at.shape))
+        term = lambda t: problem.defect(jnp.asarray(at) + t * along)  # noqa: E731
+        reached, total, scale = term(jnp.ones(())), jnp.zeros(at.shape), 0.0
+        for k in range(degree + 1):
+            value = term(jnp.zeros(())) / math.factorial(k)
+            total, scale = total + value, scale + float(jnp.linalg.norm(value.ravel()))
+            term = partial(_slope, term)
+        return float(jnp.linalg.norm((reached - total).ravel())) / (scale or 1.0)
+
+
+def _slope(function: Callable[[JaxArray], JaxArray], t: JaxArray) -> JaxArray:
+    return jax.jvp(function, (t,), (jnp.ones(()),))[1]
 
 
 def _distances(rows: Array) -> Array:

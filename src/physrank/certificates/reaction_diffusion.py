@@ -18,6 +18,7 @@ from physrank.certificates.monotone import (
     TARGET,
     StronglyMonotone,
     common_assumptions,
+    compares_states,
     inverse_actions,
     proxy_of,
     spread,
@@ -35,9 +36,9 @@ class ValidatedReactionDiffusion:
     """The certificate of a reaction–diffusion ranking that compares whole fields; other linear tasks get the theorem."""
 
     def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
-        if not isinstance(problem, ReactionDiffusion):
+        if type(problem) is not ReactionDiffusion:  # a derived class may have another defect
             raise ValueError(f"This certificate is for equations.ReactionDiffusion; got {type(problem).__name__}.")
-        if not (ranking.task.selects and ranking.outputs.shape[1:] == np.shape(ranking.state)):
+        if not compares_states(ranking) or np.shape(ranking.state) != problem.state_shape:
             return StronglyMonotone()(problem, ranking)
         state = np.asarray(ranking.state, np.float64)
         actions = inverse_actions(problem, ranking, StronglyMonotone())
@@ -101,13 +102,16 @@ class EnclosedOperator:
             diagonal = diagonal + lower + upper
         u = Interval.of(state[inside])
         square = u.squared()
-        self.diagonal = diagonal + linear + 0.75 * cubic * square
-        self.residual = self._diffuse(diagonal, state[inside]) + linear * u + cubic * square * u - f[inside]
+        self.diagonal = diagonal + linear + Interval.of(cubic) * 0.75 * square
+        self.residual = (
+            self._diffuse(diagonal, state[inside]) + linear * u + Interval.of(cubic) * square * u - f[inside]
+        )
         smallest_face = min(float(face.low.min()) for face in faces)
         laplacian = Interval.of(0.0)
         for n in a.shape:
             laplacian = laplacian + 4.0 * scale * _sine_squared(n - 1)
-        smallest = Interval.of(max(smallest_face, 0.0)) * laplacian + linear + 0.75 * cubic * square.low.min()
+        smallest = Interval.of(max(smallest_face, 0.0)) * laplacian + linear
+        smallest = smallest + Interval.of(cubic) * 0.75 * Interval.of(max(float(square.low.min()), 0.0))
         self.coercivity = float(smallest.low)
 
     def metric(self, values: Array) -> Interval:

@@ -3,7 +3,7 @@
 The proofs are in docs/certificates/sine_gordon.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from physrank.certificates._sine_gordon_flow import multiplicity, reconstruct, verlet_slopes, wavenumbers
 from physrank.certificates._terminal import channel_weights, defects, enclose, from_initial, ready, unknown
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold
+from physrank.certificates.trigonometric import scaled_nyquist
 from physrank.equations import SineGordon
 from physrank.geometry.space import Array
 from physrank.ranking.result import Ranking
@@ -102,7 +103,8 @@ class SineGordonEnergy:
             energies, bounds = self.bounds(problem, ranking.state)
             weights = channel_weights(ranking) * problem.points / problem.length
             radius, state_bound = (energies.in_metric(bounds, *pair) for pair in (weights, (1.0, 1.0)))
-        return enclose(ranking, radius, state_bound, target=target, norm=norm, assumptions=assumptions, fields=fields)
+        found = enclose(ranking, radius, state_bound, target=target, norm=norm, assumptions=assumptions, fields=fields)
+        return replace(found, as_functions=self.target == "continuum")
 
     def bounds(self, problem: SineGordon, state: Array) -> tuple[Energies, Array]:
         """Bounds of s_N − u_N in every energy, for any trajectory s; its first row is taken from the problem."""
@@ -168,7 +170,4 @@ def _uniform(ranking: Ranking) -> Assumption:
 
 def _as_functions(values: Array) -> Array:
     """Values whose grid products are the L² products of the interpolants: cos at the Nyquist mode has half the square."""
-    spectrum = np.fft.rfft(values)
-    if values.shape[-1] % 2 == 0:
-        spectrum[..., -1] /= np.sqrt(2)
-    return np.fft.irfft(spectrum, n=values.shape[-1])
+    return scaled_nyquist(values, np.sqrt(0.5))

@@ -16,6 +16,14 @@ def coefficients(rows: Array) -> NDArray[np.complex128]:
     return np.fft.rfft(rows, norm="forward") * halves(rows.shape[-1])
 
 
+def scaled_nyquist(values: Array, factor: float) -> Array:
+    """Real values with the last mode of an even grid multiplied."""
+    spectrum = np.fft.rfft(values)
+    if values.shape[-1] % 2 == 0:
+        spectrum[..., -1] *= factor
+    return np.fft.irfft(spectrum, n=values.shape[-1])
+
+
 def halves(points: int) -> Array:
     """The last coefficient of an even grid stands for both ±n/2."""
     factors = np.ones(points // 2 + 1)

@@ -58,6 +58,8 @@ class DirichletMetric(SecantMetric):
     reaction: Array
     at_residual: Array
     constant: Float[Array, ""]
+    cubic: Float[Array, ""]
+    smallest_diffusion: Float[Array, ""]
 
     def apply(self, direction: Array) -> Array:
         return self.diffusion.apply(jnp.pad(direction, 1)) + self.reaction * direction
@@ -76,6 +78,10 @@ class DirichletMetric(SecantMetric):
     @property
     def coercivity(self) -> Float[Array, ""]:
         return self.constant
+
+    @property
+    def hypotheses(self) -> dict[str, Float[Array, ""]]:
+        return {"the cubic coefficient γ": self.cubic, "the smallest diffusion a": self.smallest_diffusion}
 
 
 class ReactionDiffusion(Problem):
@@ -184,7 +190,8 @@ class ReactionDiffusion(Problem):
     def secant_metric(self, state: Array) -> DirichletMetric:
         """M_s: the residual in its dual norm bounds ‖s − u_h‖ in its norm, for any s with zero boundary values."""
         reaction = self.linear + 0.75 * self.cubic * _interior(state) ** 2
-        return DirichletMetric(self.operator, reaction, _interior(self.defect(state)), self.coercivity(state))
+        residual, constant = _interior(self.defect(state)), self.coercivity(state)
+        return DirichletMetric(self.operator, reaction, residual, constant, self.cubic, jnp.min(self.diffusion))
 
     def coercivity(self, state: Array) -> Float[Array, ""]:
         """Analytic lower bound μ of K + λ + ¾γ v²."""

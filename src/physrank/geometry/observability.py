@@ -13,7 +13,11 @@ INVISIBLE = 1e-8  # a smaller component of a unit vector of 𝒟 in ker 𝒯 cou
 
 @dataclass(frozen=True, eq=False)
 class Observability:
-    """κ = inf{C : ‖P_𝒟 h‖_M ≤ C ‖𝒯h‖ for all h}; ∞ when 𝒯 overlooks some direction that matters to a decision."""
+    """κ = inf{C : ‖P_𝒟 h‖_M ≤ C ‖𝒯h‖ for all h}; ∞ when 𝒯 overlooks some direction that matters to a decision.
+
+    In double precision "overlooks" needs a threshold: a component below 1e-8 of a unit vector of 𝒟 in ker 𝒯 counts as
+    round-off, so κ is that of decisions perturbed by less than that.
+    """
 
     constant: float  # κ_𝒟(𝒯)
     factor: Array | None  # (*shape, m): the B of least norm with B𝒯 = P_𝒟 (its norm is κ); None when κ = ∞

@@ -40,6 +40,11 @@ class SecantMetric(eqx.Module):
     def coercivity(self) -> Float[Array, ""]:
         """μ ≤ λ_min(M_s)."""
 
+    @property
+    def hypotheses(self) -> dict[str, Float[Array, ""]]:
+        """What else the secant inequality needs, by name: numbers that must be ≥ 0."""
+        return {}
+
 
 class OwnMetric(SecantMetric):
     """Your own M_s: a symmetric map, its coercivity constant, and the residual at s. All entries of the state are free."""

@@ -63,6 +63,8 @@ def rank(
     says how many it took; `physrank.certificates.until(...)` asks for less than every pair.
     """
     _check_problem(problem)
+    if isinstance(max_corrections, bool) or not isinstance(max_corrections, Integral) or max_corrections < 1:
+        raise ValueError(f"max_corrections must be a whole number ≥ 1; got {max_corrections!r}.")
     chosen, rule, correction = tasks.resolve(task, problem), anchors.resolve(anchor, problem), _correction(corrections)
     library = Library.of(candidates, problem, invalid)
     started = time.perf_counter()
