@@ -1,6 +1,7 @@
 """Training that can stop anywhere, checkpoints that cannot lie, libraries that are admitted or refused."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ safetensors = pytest.importorskip("safetensors.torch")
 
 from physrank.lab import files  # noqa: E402
 from physrank.lab.files import StoreError  # noqa: E402
-from physrank.lab.libraries import checkpoints, inference, plan, predictions, training  # noqa: E402
+from physrank.lab.libraries import checkpoints, inference, networks, plan, predictions, training  # noqa: E402
 from physrank.lab.libraries.plan import GROUPS, LIBRARIES, PROFILES  # noqa: E402
 from physrank.lab.libraries.setups import SETUPS, population  # noqa: E402
 from physrank.physics import lifts  # noqa: E402
@@ -131,6 +132,31 @@ def test_damaged_or_foreign_files_are_named_and_nothing_is_overwritten(trained, 
     assert state.read_bytes().startswith(b"PK")
 
 
+def test_what_does_not_belong_together_is_not_continued(trained, tmp_path, monkeypatch):
+    """A half checkpoint that is missing, a state from nowhere, other data: named, and nothing is overwritten."""
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+    directory = checkpoints.folder(tmp_path, TINY, BURGERS, 0)
+    _, half = checkpoints.paths(directory, 2)
+    full, _ = checkpoints.paths(directory, 4)
+    kept, said = full.read_bytes(), half.read_bytes()
+    half.unlink()
+    with pytest.raises(StoreError, match=r"batch = 4 \(asked 2\)"):
+        training.train_run(tmp_path, replace(TINY, batch=2), BURGERS, 0)
+    with pytest.raises(StoreError, match="past epoch 2, whose checkpoint is missing"):
+        training.train_run(tmp_path, TINY, BURGERS, 0)
+    full.write_bytes(kept[:-100])
+    with pytest.raises(StoreError, match="truncated or not ours"):
+        training.train_run(tmp_path, TINY, BURGERS, 0)
+    assert full.read_bytes() == kept[:-100]
+    for path in checkpoints.paths(directory, 4):
+        path.unlink()
+    half.write_bytes(said)
+    honest = training.data
+    monkeypatch.setattr(training, "data", lambda *given: tuple(2 * x for x in honest(*given)))
+    with pytest.raises(StoreError, match="trained on other data"):
+        training.train_run(tmp_path, TINY, BURGERS, 0)
+
+
 def test_pickles_do_not_execute(tmp_path):
     """A resumable state that carries code is refused, and the code does not run."""
 
@@ -173,6 +199,14 @@ def test_constraints_hold_exactly_and_admission_checks_them(tmp_path):
     before = predictions.path(tmp_path, TINY, SECOND, "evaluation").stat().st_mtime_ns
     inference.store_predictions(tmp_path, TINY, SECOND)  # stored once
     assert predictions.path(tmp_path, TINY, SECOND, "evaluation").stat().st_mtime_ns == before
+    checkpoint = checkpoints.folder(tmp_path, TINY, SECOND, 0)
+    model = networks.build(SECOND, TINY)
+    facts = checkpoints.load(checkpoint, 4, model, SECOND.settings(TINY, 0))
+    with torch.no_grad():
+        next(model.parameters()).mul_(0.5)
+    checkpoints.save(checkpoint, 4, model, facts["settings"], {"validation_loss": 0.1})
+    with pytest.raises(StoreError, match="not made with the checkpoints beside it"):
+        inference.store_predictions(tmp_path, TINY, SECOND)
     with pytest.raises(StoreError, match=r"1\.200 exceeds 1"):
         inference.admit(SECOND, fields, [1.2] * 8, 0.0)
     with pytest.raises(StoreError, match="expected exact"):

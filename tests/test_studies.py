@@ -14,7 +14,8 @@ from physrank.lab.libraries import predictions
 from physrank.lab.libraries.plan import GROUPS, PROFILES
 from physrank.lab.libraries.setups import SETUPS, population
 from physrank.lab.references import burgers, reaction_diffusion
-from physrank.lab.studies import STUDIES, cases, composition, controls
+from physrank.lab.studies import STUDIES, cases, composition, controls, panels, tables
+from physrank.ranking import scorers
 
 pytest.importorskip("h5netcdf")
 TINY = replace(PROFILES["smoke"], evaluation=3, panels=2, panel_size=3, deployment=3)
@@ -53,10 +54,10 @@ def store(tmp_path_factory):
     true = {
         (equation, name): solutions(equation, name, predictions.count(TINY, name))
         for equation in SETUPS
-        for name in predictions.POPULATIONS
+        for name in (*predictions.POPULATIONS, "additional", "stress")
     }
     for library in [library for group in GROUPS.values() for library in group]:
-        for name in predictions.POPULATIONS:
+        for name in dict.fromkeys(name for name, _ in predictions.wanted(library)):
             exact = true[library.equation, name]
             scale = np.where([r == library.outlier for _, r, _ in library.candidates(TINY)], 8.0, 1.0) * SIZES / 4
             shapes = [smooth_error(library.equation, k, exact.shape[1:]) for k in range(8)]
@@ -191,6 +192,67 @@ def test_predictions_of_another_library_are_refused(store):
         target.write_bytes(kept)
     with pytest.raises(StoreError, match="inputs is 3, expected 6"):
         predictions.read(store, replace(TINY, evaluation=6), first, "evaluation")
+
+
+def test_changed_predictions_are_not_answered_from_the_cache(store, results):
+    """Other bytes, another key: what was computed from them before is not reused, and damage is seen."""
+    library, context = GROUPS["primary"][0], cases.Context(store, TINY)
+    target = predictions.path(store, TINY, library, "evaluation")
+    kept, before = target.read_bytes(), cases.evaluate(context, library).losses
+    data = predictions.read(store, TINY, library, "evaluation")
+    fields, strata = data["prediction"].values, [str(s) for s in data["stratum"].values]
+    options = (store, TINY, library, "evaluation", "native")
+    try:
+        predictions.write(*options, 0.5 * fields, strata, SIZES.tolist())
+        assert not np.allclose(cases.evaluate(context, library).losses, before)
+        predictions.write(*options, np.where(fields == fields.max(), np.nan, fields), strata, SIZES.tolist())
+        with pytest.raises(StoreError, match="not finite"):
+            cases.evaluate(context, library)
+        predictions.write(*options, fields[:, :, :20], strata, SIZES.tolist())
+        with pytest.raises(StoreError, match="its fields have shape"):
+            cases.evaluate(context, library)
+        predictions.write(*options, fields, strata[::-1], SIZES.tolist())
+        with pytest.raises(StoreError, match="other strata"):
+            cases.evaluate(context, library)
+        target.unlink()
+        with pytest.raises(StoreError, match="does not exist"):
+            cases.evaluate(context, library)
+    finally:
+        target.write_bytes(kept)
+    np.testing.assert_array_equal(cases.evaluate(context, library).losses, before)
+
+
+def test_scorers_with_other_settings_are_other_results():
+    described = [cases._described(s) for s in (scorers.DirectSolve(points=96), scorers.DirectSolve(points=48))]
+    assert described[0] != described[1]
+    assert cases._described(_Here.map) == "_Here.map"
+
+
+def test_an_unresolved_input_does_not_choose_the_first_candidate():
+    random = np.random.default_rng(0)
+    scores = random.uniform(1, 2, (2, 6, 4))
+    scores[:, :, 3] = 0.5
+    scores[0, 2] = np.nan
+    np.testing.assert_array_equal(panels._winners(scores), [3, 3])
+    with pytest.raises(ValueError, match="nothing to choose from"):
+        panels._winners(np.full((1, 3, 4), np.nan))
+
+
+def test_verification_sees_what_was_edited_or_is_too_old(results, tmp_path):
+    folder = tmp_path / "smoke"
+    for name, (result, figure) in results.items():
+        tables.store(folder, name, result, figure)
+    path = folder / "variational.json"
+    stored = json.loads(path.read_text())
+    stored["pooled"]["shared"]["pairs_correct"] = 10
+    path.write_text(json.dumps(stored))
+    verify = ["study", "verify", "--profile", "smoke", "--out", str(tmp_path)]
+    found = CliRunner().invoke(app, verify)
+    assert found.exit_code == 1 and "was edited" in found.output.replace("\n", " ")
+    old = {key: value for key, value in results["composition"][0].items() if key != "farther"}
+    tables.store(folder, "composition", old, results["composition"][1])
+    found = CliRunner().invoke(app, verify)
+    assert found.exit_code == 1 and "another version" in found.output.replace("\n", " ")
 
 
 def test_command_line_names_what_is_missing(tmp_path):
