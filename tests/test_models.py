@@ -168,6 +168,21 @@ def test_every_weight_of_the_cno_is_used():
     assert all(p.grad is not None and p.grad.abs().max() > 0 for p in model.parameters())
 
 
+def test_residual_blocks_stand_on_the_skips_and_not_on_the_way_down():
+    """With skips cut off after them, their weights cannot matter; the way down does not pass through them."""
+    model = randomised(CNO(1, 1, multiplier=4, levels=2)).double()
+    field = torch.randn(1, 1, 8, 8, dtype=torch.float64)
+    seen = []
+    model.neck.register_forward_hook(lambda module, given, found: seen.append(given[0].clone()))
+    before = model(field)
+    with torch.no_grad():
+        for parameter in model.skip.parameters():
+            parameter.mul_(2)
+    after = model(field)
+    assert torch.equal(*seen)
+    assert not torch.allclose(before, after)
+
+
 def test_cno_holds_no_filters_in_its_state():
     model = CNO(1, 1, levels=1)
     model(torch.zeros(1, 1, 8, 8))
@@ -244,6 +259,11 @@ def test_unet_goes_up_by_transposed_convolutions():
         up.weight[0, 0] = 1
     coarse = torch.randn(1, 2, 3, 4, dtype=torch.float64)
     assert torch.equal(up(coarse)[0, 0], coarse[0, 0].repeat_interleave(2, 0).repeat_interleave(2, 1))
+
+
+def test_unet_pools_by_the_maximum():
+    pooled = UNet(1, 1, features=1).pool(torch.tensor([[[[1.0, -2.0], [3.0, 0.5]]]]))
+    assert pooled.item() == 3.0
 
 
 # -- FNO ---------------------------------------------------------------------------------------------------------------
