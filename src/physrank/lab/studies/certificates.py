@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array as JaxArray
 from matplotlib.figure import Figure
 
 from physrank import certificates, geometry, ranking
@@ -99,13 +101,22 @@ def _target(problem: Any, steps: list[dict[str, Any]], reference: Reference) -> 
     if not hasattr(problem, "secant_metric"):
         return reference.fine, None
     with double():
-        zero = problem.solve(jnp.asarray(steps[-1]["state"])).state
-        distances = []
-        for step in steps:
-            metric = problem.secant_metric(jnp.asarray(step["state"]))
-            error = metric.free(jnp.asarray(step["state"]) - zero)
-            distances.append(float(jnp.sqrt(jnp.sum(error * metric.apply(error)))))
+        zero = _zero(problem, jnp.asarray(steps[-1]["state"]))
+        distances = [float(_distance(problem, jnp.asarray(step["state"]), zero)) for step in steps]
     return np.asarray(zero), np.array(distances)
+
+
+@eqx.filter_jit
+def _zero(problem: Any, guess: JaxArray) -> JaxArray:
+    return problem.solve(guess).state
+
+
+@eqx.filter_jit
+def _distance(problem: Any, state: JaxArray, zero: JaxArray) -> JaxArray:
+    """‖s − u‖ in the metric of s."""
+    metric = problem.secant_metric(state)
+    error = metric.free(state - zero)
+    return jnp.sqrt(jnp.sum(error * metric.apply(error)))
 
 
 def _row(tables: list[dict[str, Array]], k: int) -> dict[str, Any]:
