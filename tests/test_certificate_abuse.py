@@ -245,3 +245,84 @@ def test_bounds_that_contradict_each_other_are_a_failed_assumption(monkeypatch):
     monkeypatch.setattr(pr.geometry.GapIntervals, "signs", property(lambda self: np.zeros(self.low.shape, np.int8)))
     certificate = pr.certify(problem, ranking)
     assert any("contradict" in a.statement for a in certificate.failed)
+
+
+def test_a_metric_that_forgets_the_boundary_is_refuted_by_the_candidates():
+    """−u″ + u with boundary rows in the defect: a metric with the boundary cut off fails where boundary values differ."""
+    nodes, h = 12, 1 / 11
+    f = np.sin(np.linspace(0, 3, nodes))
+
+    def defect(u):
+        inside = -(u[2:] - 2 * u[1:-1] + u[:-2]) / h**2 + u[1:-1] - f[1:-1]
+        return jnp.concatenate([u[:1], inside, u[-1:]])
+
+    def apart(z):
+        inner = jnp.pad(z[1:-1], 1)
+        return jnp.concatenate([z[:1], -(inner[2:] - 2 * inner[1:-1] + inner[:-2]) / h**2 + inner[1:-1], z[-1:]])
+
+    problem, x = pr.Stationary(defect), np.linspace(0, 1, nodes)
+    library = {"a": 2.1 + 0 * x, "b": 2.1 + np.sin(3 * x)}
+    ranking = pr.rank(problem, library, corrections=pr.Correction(step=0.5))
+    certificate = pr.certify(problem, ranking, by=StronglyMonotone(metric=lambda s: apart, coercivity=1.0))
+    assert any("secant inequality" in a.statement for a in certificate.failed)
+    assert not any("boundary" in a.statement for a in certificate.enclosure.assumptions)
+    lopsided = StronglyMonotone(metric=lambda s: lambda z: z + 0.5 * jnp.roll(z, 1), coercivity=0.1)
+    assert any("symmetric" in a.statement for a in pr.certify(problem, ranking, by=lopsided).failed)
+
+
+def test_a_metric_that_is_too_strong_is_refuted_and_the_right_one_is_not():
+    problem = pr.Stationary(lambda s: s**3 + 2 * s - 1.0)
+    ranking = pr.rank(problem, {"a": np.linspace(0.3, 0.6, 5), "b": np.linspace(0.1, 0.9, 5)})
+    for factor, holds in ((1.0, True), (100.0, False)):
+        metric = lambda s, c=factor: lambda z: c * (2 + 0.75 * s**2) * z  # noqa: E731
+        certificate = pr.certify(problem, ranking, by=StronglyMonotone(metric=metric, coercivity=factor * 2.0))
+        assert (not certificate.failed) is holds
+
+
+def test_newtons_constants_are_held_against_the_correction():
+    problem = pr.Stationary(lambda x: x**2 - 1.0)
+    ranking = pr.rank(problem, {"a": np.array([1.4]), "b": np.array([1.5])})
+    for stated in ({"lipschitz": 0.0}, {"inverse": 1e-6, "lipschitz": 2.0}):
+        certificate = pr.certify(problem, ranking, by=LocalNewton(**stated))
+        assert any("contradicts neither" in a.statement for a in certificate.failed)
+
+
+def test_only_certificates_of_one_thing_are_joined():
+    problem, other = field_problem(0), field_problem(0, cubic=3.0)
+    truth = zero_of(problem)
+    library = {"a": truth * 1.02, "b": truth * 0.8}
+    ranking = pr.rank(problem, library)
+    first = pr.certify(problem, ranking)
+    for different in (
+        pr.certify(other, pr.rank(other, library)),
+        pr.certify(problem, pr.rank(problem, {"a": truth * 1.02, "b": truth * 0.81})),
+    ):
+        with pytest.raises(ValueError, match="is about another problem"):
+            intersect({"first": first, "second": different})
+    wide, narrow = (pr.certify(problem, ranking, discrepancy=r) for r in (0.5, 1e-6))
+    with pytest.raises(ValueError, match="agree in their target"):
+        intersect({"wide": wide, "narrow": narrow})
+    boxes = [pr.certify(problem, ranking, discrepancy=pr.geometry.Box(w)) for w in (0.5, 1e-6)]
+    with pytest.raises(ValueError, match="another discrepancy"):
+        intersect({"wide": boxes[0], "narrow": boxes[1]})
+    assert "stated by the caller" in str(wide) and "ball of radius 0.5" in str(wide)
+    assert "not of the dataset" in str(wide)
+
+
+def test_rounding_of_a_candidate_is_no_decision():
+    points = 32
+    x = np.arange(points) * 2 * np.pi / points
+    problem = pr.equations.Burgers(np.sin(x), 0.1, np.linspace(0, 0.1, 3), points=points)
+    rows = np.tile(np.sin(x), (3, 1))
+    rows[1:] *= 0.8
+    library = {"one": rows, "twin": rows * (1 + 4e-16), "other": rows * 1.1}
+    certificate = pr.certify(problem, pr.rank(problem, library, corrections=3))
+    assert certificate.signs[0, 1] == 0
+    assert certificate.signs[0, 2] != 0
+
+
+def test_a_certificate_is_stored_as_json(tmp_path):
+    problem = field_problem()
+    ranking = pr.rank(problem, {"a": zero_of(problem) * 1.01, "b": zero_of(problem) * 0.5})
+    path = pr.certify(problem, ranking).to_json(tmp_path / "deep" / "proof.json")
+    assert json.loads(path.read_text())["best"] == "a"

@@ -234,7 +234,11 @@ def _verify(folder: Path) -> bool:
             console.print(f"[bold red]{path} was edited after it was measured: run `physrank study {name}` again[/]")
             good = False
             continue
-        good &= _print_claims(name, result)
+        try:
+            good &= _print_claims(name, result)
+        except StoreError as stale:
+            console.print(f"[bold red]{stale}[/]", highlight=False)
+            good = False
     return good
 
 

@@ -1,8 +1,11 @@
 """A certificate: what is proved about a ranking, against which target, and what it rests on."""
 
+import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -51,6 +54,7 @@ class Enclosure:
     norm: str
     assumptions: tuple[Assumption, ...]
     solves: int = 0  # inverse actions it took
+    bounded: str = "the target"  # what the state is within the bound of
     as_functions: bool = False  # gaps are those of trigonometric interpolants, not of grid values
 
 
@@ -64,6 +68,7 @@ class Certificate:
     tolerance: float
     seconds: float = 0.0
     wanted: Literal["pairs", "best"] = "pairs"  # what must be decided for `settled`
+    fingerprint: str = ""  # of problem, candidates and discrepancy: what other certificates of the same thing share
     excluded: tuple[str, ...] = ()  # candidates that could not be scored: nothing is said about them
 
     @property
@@ -198,6 +203,13 @@ class Certificate:
             "seconds": self.seconds,
         }
 
+    def to_json(self, path: str | os.PathLike[str]) -> Path:
+        """Everything above, as a file."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
+        return target
+
     def __repr__(self) -> str:
         return str(self)
 
@@ -213,7 +225,7 @@ class Certificate:
             decided = f"{self.best!r} is the best candidate" if self.best else "Which candidate is best stays open"
             lines.append(
                 f"{decided}; {done} of {total} pairs are decided. The corrected state is within "
-                f"{self.enclosure.state_bound:.3g} of the target in {self.enclosure.norm}."
+                f"{self.enclosure.state_bound:.3g} of {self.enclosure.bounded} in {self.enclosure.norm}."
             )
             lines.append(self._regret())
             if self.excluded:

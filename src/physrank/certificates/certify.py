@@ -1,16 +1,19 @@
 """`certify`: which decisions of a ranking are proved, and against which target."""
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from numbers import Real
 from typing import Any, Literal
 
+import equinox as eqx
+import jax
 import numpy as np
 
 from physrank import equations
 from physrank.certificates.burgers import BurgersEnergy
-from physrank.certificates.certificate import MEANING, Certificate, Enclosure
+from physrank.certificates.certificate import MEANING, Assumption, Certificate, Enclosure
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
@@ -18,6 +21,7 @@ from physrank.certificates.sine_gordon import SineGordonEnergy
 from physrank.certificates.trigonometric import scaled_nyquist
 from physrank.geometry import Ball, InconsistentBounds, UncertaintySet, pair_supports
 from physrank.geometry import intersect as bounds_of_all
+from physrank.geometry.space import Array
 from physrank.physics import Problem
 from physrank.ranking import Ranking
 from physrank.ranking.until import NAMED
@@ -60,23 +64,55 @@ def certify(
         )
     method = by or method_for(problem)
     started = time.perf_counter()
-    enclosure = method(problem, ranking)
-    if discrepancy is not None:
-        enclosure = _transfer(enclosure, ranking, _as_set(discrepancy))
+    enclosure, known = method(problem, ranking), None if discrepancy is None else _as_set(discrepancy)
+    if enclosure.kind != "validated":
+        enclosure = replace(enclosure, gaps=enclosure.gaps.widened(_round_off(ranking)))
+    if known is not None:
+        enclosure = _transfer(enclosure, ranking, known)
     return Certificate(
         ranking.names,
         np.asarray(ranking.gaps),
         enclosure,
         float(tolerance),
         time.perf_counter() - started,
+        fingerprint=_fingerprint(problem, ranking, known),
         excluded=tuple(ranking.library.excluded),
     )
+
+
+def _round_off(ranking: Ranking) -> Array:
+    """A guard for gaps that are not enclosed: candidates that differ by the rounding of their numbers are not told apart."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = ranking.space.norm
+        sizes, distances = norm(ranking.outputs) + norm(ranking.proxy), norm(ranking.outputs - ranking.proxy)
+        eps = 64 * float(np.finfo(np.float64).eps)
+        return eps * (sizes[:, None] + sizes[None, :]) * (distances[:, None] + distances[None, :])
+
+
+def _fingerprint(problem: Problem, ranking: Ranking, discrepancy: UncertaintySet | None) -> str:
+    """What a certificate is about: the problem with its data, the candidates, the task, the discrepancy."""
+    found = hashlib.sha256()
+    for thing in (problem, ranking.outputs, ranking.space.weights, _leaves(discrepancy)):
+        arrays, rest = eqx.partition(thing, eqx.is_array)
+        found.update(str(jax.tree.structure(thing)).encode() + str(jax.tree.leaves(rest)).encode())
+        for leaf in jax.tree.leaves(arrays):
+            found.update(np.ascontiguousarray(leaf).tobytes())
+    return found.hexdigest()[:16]
+
+
+def _leaves(discrepancy: UncertaintySet | None) -> Any:
+    """Its type and what it is made of, down to arrays."""
+    if not is_dataclass(discrepancy):
+        return discrepancy
+    inside = [getattr(discrepancy, field.name) for field in fields(discrepancy)]
+    parts = [[_leaves(x) for x in value] if isinstance(value, tuple | list) else _leaves(value) for value in inside]
+    return [type(discrepancy).__name__, parts]
 
 
 def intersect(named: Mapping[str, Certificate]) -> Certificate:
     """What certificates of one library from several anchors prove together: every gap lies in all of their intervals.
 
-    They must be for the same candidates and the same target. Bounds that exclude each other raise
+    They must be for the same problem, candidates and target. Bounds that exclude each other raise
     `physrank.geometry.InconsistentBounds`, which names them. A certificate with a failed assumption adds nothing.
     """
     if not named:
@@ -89,6 +125,11 @@ def intersect(named: Mapping[str, Certificate]) -> Certificate:
                     f"Certificates must agree in their {what}; {name!r} has {getattr(other, what)}, expected "
                     f"{getattr(first, what)}."
                 )
+        if other.fingerprint != first.fingerprint:
+            raise ValueError(
+                f"{name!r} is about another problem, other candidates, another task or another discrepancy than "
+                f"{next(iter(named))!r}, although the names agree: certificates can be joined only for one and the same."
+            )
     held = {name: c for name, c in named.items() if not c.failed}
     if not held:
         return first
@@ -113,7 +154,7 @@ def intersect(named: Mapping[str, Certificate]) -> Certificate:
 
 
 def _as_set(discrepancy: Any) -> UncertaintySet:
-    if isinstance(discrepancy, Real):
+    if isinstance(discrepancy, Real) and not isinstance(discrepancy, bool):
         return Ball(float(discrepancy))
     if not hasattr(discrepancy, "support"):
         raise ValueError(
@@ -158,7 +199,8 @@ def method_for(problem: Problem) -> Method:
     raise ValueError(
         f"No certificate is known for {type(problem).__name__}; there is one for {known}, not for classes derived from them. "
         "For a strongly monotone problem of your own, define secant_metric in its class, or pass "
-        "by=physrank.certificates.StronglyMonotone(metric=…, coercivity=…)."
+        "by=physrank.certificates.StronglyMonotone(metric=…, coercivity=…); for any other that is close to its solution, "
+        "by=physrank.certificates.LocalNewton(…)."
     )
 
 
@@ -169,9 +211,15 @@ def _transfer(enclosure: Enclosure, ranking: Ranking, discrepancy: UncertaintySe
     # ⟨z, d⟩ of functions is the product on the grid with the last mode of d halved: that mode's square counts half.
     outputs = scaled_nyquist(ranking.outputs, 0.5) if enclosure.as_functions else ranking.outputs
     supports[np.ix_(valid, valid)] = pair_supports(ranking.space, outputs[valid], discrepancy)
+    said = f"ball of radius {discrepancy.radius:g}" if isinstance(discrepancy, Ball) else type(discrepancy).__name__
     return replace(
         enclosure,
         kind="theorem" if enclosure.kind == "validated" else enclosure.kind,
-        target=f"any dataset whose difference to {enclosure.target} lies in the stated {type(discrepancy).__name__.lower()}",
+        target=f"any dataset whose difference to {enclosure.target} lies in a {said}",
+        bounded="the solution of this problem (not of the dataset)",
+        assumptions=(
+            *enclosure.assumptions,
+            Assumption(f"the dataset differs from it by an element of the {said}", True, "stated by the caller"),
+        ),
         gaps=enclosure.gaps.transferred(supports, supports.T),
     )

@@ -35,19 +35,22 @@ class StronglyMonotone:
     """The certificate in double precision, for any problem that has a `secant_metric`, or is given one here.
 
     - `metric(state)` returns the symmetric map z ↦ M_s z, a JAX function on states;
-    - `coercivity(state)` returns μ with ⟨M_s z, z⟩ ≥ μ ‖z‖², in the Euclidean product;
+    - `coercivity(state)` returns μ with ⟨M_s z, z⟩ ≥ μ ‖z‖², in the Euclidean product; a number if it is always the same;
     - `preconditioner(state)` returns an approximate inverse of M_s, if there is one.
 
-    That the secant inequality holds for them is yours to know: it is what the theorem rests on.
+    That the secant inequality holds for them is yours to know: it is what the theorem rests on. It is for all entries of the
+    state, boundary rows included if your defect has them; the candidates are used to look for a contradiction.
     """
 
     metric: Callable[[JaxArray], Callable[[JaxArray], JaxArray]] | None = None
-    coercivity: Callable[[JaxArray], Any] | None = None
+    coercivity: Callable[[JaxArray], Any] | float | None = None
     preconditioner: Callable[[JaxArray], Callable[[JaxArray], JaxArray]] | None = None
 
     def __post_init__(self) -> None:
         if (self.metric is None) != (self.coercivity is None):
             raise ValueError("Give both metric and coercivity, or neither for a problem that has a secant_metric.")
+        if self.metric is not None and not callable(self.metric):
+            raise ValueError(f"metric must be a function of the state that returns z ↦ M_s z; got {self.metric!r}.")
 
     def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
         if problem.state_shape is not None and not _fits(np.shape(ranking.state), problem.state_shape):
@@ -61,7 +64,7 @@ class StronglyMonotone:
             gaps=GapIntervals.around(gaps, spread(bounds, ranking)),
             state_bound=actions.residual_norm,
             norm="the energy norm of M",
-            assumptions=(*common_assumptions(ranking, actions), *self._stated()),
+            assumptions=(*common_assumptions(ranking, actions), *self._stated(problem, ranking)),
             solves=actions.solves,
         )
 
@@ -74,12 +77,25 @@ class StronglyMonotone:
                 )
             return problem.secant_metric(state)  # pyright: ignore[reportAttributeAccessIssue]
         inverse = None if self.preconditioner is None else self.preconditioner(state)
-        return OwnMetric(problem.defect(state), jnp.asarray(self.coercivity(state)), self.metric(state), inverse)
+        constant = self.coercivity(state) if callable(self.coercivity) else self.coercivity
+        return OwnMetric(problem.defect(state), jnp.asarray(constant, float), self.metric(state), inverse)
 
-    def _stated(self) -> tuple[Assumption, ...]:
+    def _stated(self, problem: Problem, ranking: Ranking) -> tuple[Assumption, ...]:
         if self.metric is None:
             return ()
-        return (Assumption("the secant inequality holds for the metric given", True, "stated by the caller"),)
+        anchor, candidates = np.asarray(ranking.response.anchor)[None], ranking.library.states[ranking.library.valid]
+        with double():
+            others = jnp.asarray(np.concatenate([anchor, candidates]), float)
+            found = np.asarray(_secant_ratios(problem, self, jnp.asarray(ranking.state, float), others))
+        least = float(np.min(found[~np.isnan(found)], initial=np.inf))
+        return (
+            Assumption(
+                "the secant inequality holds for the metric given (stated by the caller; least ratio of its two sides, "
+                "which must be 1, at anchor and candidates)",
+                least >= 1 - 1e-6,
+                least,
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -90,7 +106,7 @@ class InverseActions:
     values: Array
     defects: Array
     coercivity: float
-    fixed: float  # the largest entry of A(s) outside the free unknowns
+    fixed: float | None  # the largest entry of A(s) outside the free unknowns; None: every entry is free
     hypotheses: dict[str, float]  # numbers that the metric needs to be ≥ 0
 
     @property
@@ -101,6 +117,14 @@ class InverseActions:
     def residual_norm(self) -> float:
         b, z, rho = self.rhs[0], self.values[0], self.defects[0]
         return float(np.sqrt(_squared_norm(b, z, rho, self.coercivity)))
+
+    @property
+    def asymmetry(self) -> float:
+        """The largest |ẑ_i·Mẑ_j − ẑ_j·Mẑ_i|, relative to the energies of the two."""
+        products = self.values @ (self.rhs - self.defects).T
+        sizes = np.sqrt(np.abs(np.diag(products)))
+        scale = np.outer(sizes, sizes)
+        return float(np.max(np.abs(products - products.T)[scale > 0] / scale[scale > 0], initial=0.0))
 
     @property
     def rayleigh(self) -> float:
@@ -177,6 +201,18 @@ def _actions(problem: Problem, rule: StronglyMonotone, state: JaxArray, differen
     return rhs, values, defects, metric.coercivity, fixed, metric.hypotheses
 
 
+@eqx.filter_jit
+def _secant_ratios(problem: Problem, rule: StronglyMonotone, state: JaxArray, others: JaxArray) -> JaxArray:
+    """⟨A(s) − A(v), s − v⟩ / ‖s − v‖²_M for every v; NaN where v = s."""
+    metric = rule.prepare(problem, state)
+
+    def one(v: JaxArray) -> JaxArray:
+        e = state - v
+        return jnp.sum((problem.defect(state) - problem.defect(v)) * e) / jnp.sum(e * metric.apply(e))
+
+    return jax.lax.map(one, others)
+
+
 def inverse_actions(problem: Problem, ranking: Ranking, rule: StronglyMonotone) -> InverseActions:
     with double():
         *rows, coercivity, fixed, hypotheses = _actions(
@@ -184,7 +220,9 @@ def inverse_actions(problem: Problem, ranking: Ranking, rule: StronglyMonotone) 
         )
     flat = [np.asarray(x).reshape(len(x), -1) for x in rows]
     needed = {name: float(value) for name, value in hypotheses.items()}
-    return InverseActions(*flat, coercivity=float(coercivity), fixed=float(fixed), hypotheses=needed)
+    all_free = flat[0].shape[1] == np.size(ranking.state)
+    left = None if all_free else float(fixed)
+    return InverseActions(*flat, coercivity=float(coercivity), fixed=left, hypotheses=needed)
 
 
 def compares_states(ranking: Ranking) -> bool:
@@ -220,15 +258,20 @@ def common_assumptions(ranking: Ranking, actions: InverseActions) -> tuple[Assum
     constant, residual = actions.coercivity, actions.rhs[0]
     return (
         Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
-        Assumption("the task is linear", ranking.task.linear, ranking.task.name),
+        Assumption("the task is linear, as declared", ranking.task.linear, ranking.task.name),
         Assumption("the metric is coercive: μ > 0", bool(np.isfinite(constant) and constant > 0), constant),
         Assumption(
             "no solve contradicts it: the smallest ẑ·Mẑ / ẑ·ẑ seen is not below μ",
             actions.rayleigh >= (1 - 1e-6) * constant,
             actions.rayleigh,
         ),
+        Assumption("nor that it is symmetric: ẑ_i·Mẑ_j = ẑ_j·Mẑ_i", actions.asymmetry <= 1e-6, actions.asymmetry),
         *(Assumption(f"{name} ≥ 0", value >= 0, value) for name, value in actions.hypotheses.items()),
-        Assumption("boundary rows hold exactly", actions.fixed == 0, actions.fixed),
+        *(
+            []
+            if actions.fixed is None
+            else [Assumption("boundary rows hold exactly", actions.fixed == 0, actions.fixed)]
+        ),
         Assumption(
             "state and residual are finite",
             bool(np.isfinite(ranking.state).all() and np.isfinite(residual).all()),

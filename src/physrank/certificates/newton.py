@@ -78,18 +78,18 @@ class LocalNewton:
             beta = self.inverse if self.inverse is not None else _inverse_norm(problem, at)
             eta = float(np.linalg.norm((state - base).ravel())) + beta * left
             bound, curvature = self._radius(problem, at, beta, eta)
+        closeness = 2 * beta * curvature * eta
         assumptions = (
             Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
-            Assumption("the task is linear", ranking.task.linear, ranking.task.name),
+            Assumption("the task is linear, as declared", ranking.task.linear, ranking.task.name),
             Assumption(
                 "β and Λ are finite" + self._stated(),
                 bool(np.isfinite([beta, curvature]).all()),
                 f"{beta:.3g}, {curvature:.3g}",
             ),
+            self._contradiction(problem, state, base, beta, curvature),
             *self._polynomial(problem, base),
-            Assumption(
-                "4aη < 1: the anchor is close enough", 2 * beta * curvature * eta < 1, 2 * beta * curvature * eta
-            ),
+            Assumption("4aη < 1: the point of linearisation is close enough", closeness < 1, closeness),
             Assumption("the ball is inside the one where Λ holds", bound <= self.radius, float(bound)),
         )
         if not all_hold(assumptions):
@@ -105,6 +105,19 @@ class LocalNewton:
     def _stated(self) -> str:
         by_caller = [name for name, value in (("β", self.inverse), ("Λ", self.lipschitz)) if value is not None]
         return f"; {' and '.join(by_caller)} stated by the caller" if by_caller else ""
+
+    def _contradiction(self, problem: Problem, state: Array, base: Array, beta: float, curvature: float) -> Assumption:
+        """‖δ‖ ≤ β ‖Lδ‖ and ‖A(s) − A(v) − Lδ‖ ≤ ½Λ‖δ‖² for the correction δ itself."""
+        with double():
+            defect, tangent = problem.linearise(jnp.asarray(base))
+            change = jnp.asarray(state - base)
+            pushed = tangent.apply(change)
+            size, image = (float(jnp.linalg.norm(x.ravel())) for x in (change, pushed))
+            bent = float(jnp.linalg.norm((problem.defect(jnp.asarray(state)) - defect - pushed).ravel()))
+            round_off = 1e-12 * float(jnp.linalg.norm(defect.ravel()) + image) + 1e-14
+        used = _ratio(size, beta * image), _ratio(max(bent - round_off, 0.0), curvature * size**2 / 2)
+        statement = "the correction contradicts neither β nor Λ (the larger share used, at most 1)"
+        return Assumption(statement, max(used) <= 1 + 1e-6, max(used))
 
     def _polynomial(self, problem: Problem, at: Array) -> tuple[Assumption, ...]:
         """The stated degree, looked at along one direction: there, the Taylor polynomial must be the defect itself."""
@@ -134,13 +147,20 @@ class LocalNewton:
     ) -> Enclosure:
         return Enclosure(
             kind="theorem",
-            target="the zero of the discrete problem next to the anchor (whether it is the physical one is not proved)",
+            target=(
+                "the zero of the discrete problem next to where it was last linearised (whether it is the physical one is "
+                "not proved)"
+            ),
             gaps=gaps,
             state_bound=bound,
             norm="the Euclidean norm of states",
             assumptions=assumptions,
             solves=solves,
         )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else (np.inf if part > 0 else 0.0)
 
 
 def _departure(problem: Problem, at: Array, degree: int) -> float:
