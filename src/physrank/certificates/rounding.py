@@ -14,7 +14,7 @@ from physrank.geometry.space import Array
 
 UNIT = 2.0**-53
 _ABOVE_UNIT = UNIT * (1 + 2.0**-52)
-_SMALLEST = 2.0**-1074
+SMALLEST = 2.0**-1074
 
 
 def below(x: Array) -> Array:
@@ -23,11 +23,20 @@ def below(x: Array) -> Array:
     The bound of Rump, Zimmermann, Boldo and Melquiond (2009): several times faster than `nextafter`.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        return x - (_ABOVE_UNIT * np.abs(x) + _SMALLEST)
+        return x - _step(x)
 
 
 def above(x: Array) -> Array:
-    return -below(-x)
+    """At least the next floating-point number above x; NaN for an infinite x."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return x + _step(x)
+
+
+def _step(x: Array) -> Array:
+    step = np.abs(x)
+    step = np.multiply(step, _ABOVE_UNIT, out=step if isinstance(step, np.ndarray) else None)  # without a second array
+    step += SMALLEST
+    return step
 
 
 def gamma(operations: int) -> float:
@@ -53,9 +62,18 @@ class Interval:
         return cls(array, array)
 
     @classmethod
+    def around(cls, middle: Array, reach: Array) -> "Interval":
+        """[middle − reach, middle + reach]."""
+        with np.errstate(all="ignore"):
+            return cls._outwards(middle - reach, middle + reach)
+
+    @classmethod
     def _outwards(cls, low: Array, high: Array) -> "Interval":
-        low, high = below(low), above(high)
-        return cls(np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high))
+        low, high = np.asarray(below(low)), np.asarray(above(high))
+        for end, unknown in ((low, -np.inf), (high, np.inf)):
+            if (nan := np.isnan(end)).any():
+                end[nan] = unknown
+        return cls(low, high)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -98,7 +116,7 @@ class Interval:
             ends = [self.low * other.low, self.high * other.high]
             if other.low is not other.high and self.low is not self.high:
                 ends += [self.low * other.high, self.high * other.low]
-        return Interval._outwards(_least(ends), -_least([-e for e in ends]))
+        return Interval._outwards(_extreme(np.minimum, ends), _extreme(np.maximum, ends))
 
     __rmul__ = __mul__
 
@@ -137,12 +155,12 @@ class Interval:
 Operand = Union[Interval, ArrayLike]  # noqa: UP007  (a name in quotes cannot stand in X | Y)
 
 
-def _least(ends: list[Array]) -> Array:
-    """The smallest of several products; NaN (0 · ∞) stays NaN."""
-    least = ends[0]
-    for end in ends[1:]:
-        least = np.minimum(least, end)
-    return least
+def _extreme(choose: np.ufunc, ends: list[Array]) -> Array:
+    """The smallest or largest of several products; NaN (0 · ∞) stays NaN."""
+    found = choose(ends[0], ends[1])
+    for end in ends[2:]:
+        found = choose(found, end)
+    return found
 
 
 def _tree_sum(values: Array, side: float) -> Array:
@@ -173,5 +191,5 @@ def product_bounds(left: Array, right: Array) -> Interval:
     with np.errstate(all="ignore"):
         value = left @ right.T
         size = np.abs(left) @ np.abs(right).T
-        error = above(above(gamma(terms) * size) / below(np.asarray(1 - gamma(terms)))) + terms * _SMALLEST
+        error = above(above(gamma(terms) * size) / below(np.asarray(1 - gamma(terms)))) + terms * SMALLEST
         return Interval._outwards(value - error, value + error)
