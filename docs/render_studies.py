@@ -160,7 +160,7 @@ def direct(result: Result) -> str:
 
 def certificates(result: Result) -> str:
     rows = []
-    for equation, steps in (("reaction–diffusion, 6 inputs", result["few"]), *result["all"].items()):
+    for equation, steps in (("reaction–diffusion, 6 inputs per library", result["few"]), *result["all"].items()):
         for row in steps:
             share = row["bound_over_error"]
             rows.append(
@@ -187,7 +187,7 @@ def certificates(result: Result) -> str:
     ]
     paper = result["paper"]
     said = (
-        f"The paper, in double precision, one correction, 6 inputs: {paper['pairs']} pairs, {paper['strict top-1']} "
+        f"The paper, in double precision, one correction, 6 inputs per library: {paper['pairs']} pairs, {paper['strict top-1']} "
         f"strict and {paper['tolerant top-1']} tolerant top-1, bound ÷ margin {paper['largest ratio']} and "
         f"{paper['median ratio']}, state bound ÷ error {paper['state bound ÷ error']}."
     )

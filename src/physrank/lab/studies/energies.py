@@ -94,7 +94,14 @@ def coverage(context: Context) -> dict[str, list[dict[str, Any]]]:
                 context.progress(f"{name} certificates", k + 1, count)
             return {target: np.stack(tables) for target, tables in rows.items()}
 
-        key = {"equation": name, "count": count, "small": small, "corrections": CORRECTIONS, "errors": list(ERRORS)}
+        key = {
+            "equation": name,
+            "count": count,
+            "small": small,
+            "corrections": CORRECTIONS,
+            "errors": list(ERRORS),
+            "arithmetic": 2,
+        }
         for target, tables in context.cached("energies", key, make).items():
             found[f"{name}, {target}"] = [_row(tables[:, k], k + 1) for k in range(CORRECTIONS)]
     return found
