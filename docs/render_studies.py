@@ -187,9 +187,9 @@ def certificates(result: Result) -> str:
     ]
     paper = result["paper"]
     said = (
-        f"The paper, in double precision, one correction, 6 inputs per library: {paper['pairs']} pairs, {paper['strict top-1']} "
-        f"strict and {paper['tolerant top-1']} tolerant top-1, bound ÷ margin {paper['largest ratio']} and "
-        f"{paper['median ratio']}, state bound ÷ error {paper['state bound ÷ error']}."
+        f"The paper, in double precision, one correction, 6 inputs per library: {paper['pairs']} pairs, "
+        f"{paper['strict top-1']} strict and {paper['tolerant top-1']} tolerant top-1, bound ÷ margin "
+        f"{paper['largest ratio']} and {paper['median ratio']}, state bound ÷ error {paper['state bound ÷ error']}."
     )
     made = [
         [
