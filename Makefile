@@ -12,7 +12,7 @@ demo: .venv/.base
 test: .venv/.dev
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-# 100,000 randomized and adversarial certificates against the truth in many digits: half an hour or more.
+# 100,000 randomized and adversarial certificates against the truth in many digits: a quarter of an hour on two cores.
 test-slow: .venv/.dev
 	$(BIN)/python -m pytest -m slow -n auto -rP
 
