@@ -1,6 +1,5 @@
 """A certificate: what is proved about a ranking, against which target, and what it rests on."""
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 
 from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array
+from physrank.ranking.result import write_json
 
 Kind = Literal["validated", "theorem", "estimate"]
 
@@ -204,11 +204,8 @@ class Certificate:
         }
 
     def to_json(self, path: str | os.PathLike[str]) -> Path:
-        """Everything above, as a file."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
-        return target
+        """Write `to_dict()`; an existing file stays intact until the new one is complete."""
+        return write_json(path, self.to_dict())
 
     def __repr__(self) -> str:
         return str(self)

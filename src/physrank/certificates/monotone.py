@@ -24,6 +24,7 @@ from physrank.geometry.space import Array
 from physrank.physics import Problem
 from physrank.physics.monotone import OwnMetric, SecantMetric
 from physrank.ranking import Ranking, tasks
+from physrank.ranking.candidates import fits
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
@@ -53,7 +54,7 @@ class StronglyMonotone:
             raise ValueError(f"metric must be a function of the state that returns z ↦ M_s z; got {self.metric!r}.")
 
     def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
-        if problem.state_shape is not None and not _fits(np.shape(ranking.state), problem.state_shape):
+        if problem.state_shape is not None and not fits(np.shape(ranking.state), problem.state_shape):
             return _foreign(problem, ranking)
         actions = inverse_actions(problem, ranking, self)
         bounds = 2 * actions.residual_norm * pair_distances(problem, ranking, self, actions)
@@ -150,8 +151,8 @@ def pair_distances(problem: Problem, ranking: Ranking, rule: StronglyMonotone, a
     """
     outputs, solutions = ranking.outputs[ranking.library.valid], actions.values[1:]
     i, j = np.triu_indices(len(outputs), 1)
-    z = np.concatenate([np.zeros_like(solutions[:1]), solutions])[:, None]
-    z = (z[i] - z[j])[:, 0]
+    z = np.concatenate([np.zeros_like(solutions[:1]), solutions])
+    z = z[i] - z[j]
     with double():
         covectors = _pulled(ranking, outputs[i] - outputs[j])
         b, rho = _pair_defects(problem, rule, jnp.asarray(ranking.state, float), covectors, jnp.asarray(z))
@@ -233,10 +234,6 @@ def compares_states(ranking: Ranking) -> bool:
 def proxy_of(ranking: Ranking) -> Array:
     """q = Q(s), from the state itself."""
     return ranking.task.outputs(np.asarray(ranking.state)[None])[0]
-
-
-def _fits(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
-    return len(shape) == len(expected) and all(e in (None, n) for n, e in zip(shape, expected, strict=True))
 
 
 def _foreign(problem: Problem, ranking: Ranking) -> Enclosure:

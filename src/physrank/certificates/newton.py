@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -72,7 +73,9 @@ class LocalNewton:
             at = jnp.asarray(base)
             defect, tangent = problem.linearise(at)
             # From the definition, so that a shortened step or a solver's claim cannot hide anything.
-            left = float(jnp.linalg.norm((tangent.apply(jnp.asarray(state - base)) + defect).ravel()))
+            pushed = tangent.apply(jnp.asarray(state - base))
+            left = float(jnp.linalg.norm((pushed + defect).ravel()))
+            bent = problem.defect(jnp.asarray(state)) - defect - pushed
             directions = pulled_differences(ranking)
             solves = [tangent.solve_adjoint(direction) for direction in directions]
             beta = self.inverse if self.inverse is not None else _inverse_norm(problem, at)
@@ -87,7 +90,7 @@ class LocalNewton:
                 bool(np.isfinite([beta, curvature]).all()),
                 f"{beta:.3g}, {curvature:.3g}",
             ),
-            self._contradiction(problem, state, base, beta, curvature),
+            _uncontradicted((state - base, pushed, bent, defect), beta, curvature),
             *self._polynomial(problem, base),
             Assumption("4aη < 1: the point of linearisation is close enough", closeness < 1, closeness),
             Assumption("the ball is inside the one where Λ holds", bound <= self.radius, float(bound)),
@@ -105,19 +108,6 @@ class LocalNewton:
     def _stated(self) -> str:
         by_caller = [name for name, value in (("β", self.inverse), ("Λ", self.lipschitz)) if value is not None]
         return f"; {' and '.join(by_caller)} stated by the caller" if by_caller else ""
-
-    def _contradiction(self, problem: Problem, state: Array, base: Array, beta: float, curvature: float) -> Assumption:
-        """‖δ‖ ≤ β ‖Lδ‖ and ‖A(s) − A(v) − Lδ‖ ≤ ½Λ‖δ‖² for the correction δ itself."""
-        with double():
-            defect, tangent = problem.linearise(jnp.asarray(base))
-            change = jnp.asarray(state - base)
-            pushed = tangent.apply(change)
-            size, image = (float(jnp.linalg.norm(x.ravel())) for x in (change, pushed))
-            bent = float(jnp.linalg.norm((problem.defect(jnp.asarray(state)) - defect - pushed).ravel()))
-            round_off = 1e-12 * float(jnp.linalg.norm(defect.ravel()) + image) + 1e-14
-        used = _ratio(size, beta * image), _ratio(max(bent - round_off, 0.0), curvature * size**2 / 2)
-        statement = "the correction contradicts neither β nor Λ (the larger share used, at most 1)"
-        return Assumption(statement, max(used) <= 1 + 1e-6, max(used))
 
     def _polynomial(self, problem: Problem, at: Array) -> tuple[Assumption, ...]:
         """The stated degree, looked at along one direction: there, the Taylor polynomial must be the defect itself."""
@@ -157,6 +147,16 @@ class LocalNewton:
             assumptions=assumptions,
             solves=solves,
         )
+
+
+def _uncontradicted(seen: tuple[Any, ...], beta: float, curvature: float) -> Assumption:
+    """‖δ‖ ≤ β ‖Lδ‖ and ‖A(s) − A(v) − Lδ‖ ≤ ½Λ‖δ‖² for the correction itself; `seen` are δ, Lδ, that remainder, A(v)."""
+    size, image, curved, at_base = (float(np.linalg.norm(np.ravel(x))) for x in seen)
+    round_off = 1e-12 * (at_base + image) + 1e-14
+    used = max(_ratio(size, beta * image), _ratio(max(curved - round_off, 0.0), curvature * size**2 / 2))
+    return Assumption(
+        "the correction contradicts neither β nor Λ (the larger share used, at most 1)", used <= 1 + 1e-6, used
+    )
 
 
 def _ratio(part: float, whole: float) -> float:

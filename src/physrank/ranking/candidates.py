@@ -50,7 +50,7 @@ class Library:
         lifted = [(name, lift(array)) for name, array in named]
         expected = _expected_shape(problem, lifted[0])
         for name, array in lifted:
-            if not _fits(array.shape, expected):
+            if not fits(array.shape, expected):
                 given = dict(named)[name].shape
                 raise ValueError(_shape_message(name, given, array.shape, problem, expected, lifted[0][0]))
         states = np.stack([array for _, array in lifted])
@@ -133,7 +133,8 @@ def _expected_shape(problem: Problem, first: tuple[str, Array]) -> tuple[int | N
     )
 
 
-def _fits(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
+def fits(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
+    """Whether a shape is the expected one, where None stands for any length."""
     return len(shape) == len(expected) and all(e is None or n == e for n, e in zip(shape, expected, strict=True))
 
 

@@ -170,12 +170,7 @@ class Ranking:
 
     def to_json(self, path: str | os.PathLike[str]) -> Path:
         """Write `to_dict()`; an existing file stays intact until the new one is complete."""
-        target = _ready(path)
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        draft = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, target)
-        return target
+        return write_json(path, self.to_dict())
 
     def to_xarray(self) -> xr.Dataset:
         """Scores, gaps and fields with candidate names as coordinates."""
@@ -270,6 +265,16 @@ def assemble(
             problem, library, response, outputs, space, (task.outputs(np.asarray(response.anchor)[None])[0], evaluated)
         ),
     )
+
+
+def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> Path:
+    """Whole or not at all."""
+    target = _ready(path)
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    draft = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    draft.write_text(text, encoding="utf-8")
+    os.replace(draft, target)
+    return target
 
 
 def _ready(path: str | os.PathLike[str]) -> Path:

@@ -18,7 +18,6 @@ from physrank.lab.studies.cases import Context, hidden, problems_and_candidates
 from physrank.ranking.rank import corrected
 
 TIE, FEW = 1e-6, 6  # the paper's tolerance; its number of inputs per library
-ARITHMETIC = 2  # of the certificates: raised when what they compute changes
 MOST = {"reaction_diffusion": 2, "burgers": 3}
 PAPER = {
     "pairs": "672/672",
@@ -47,7 +46,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
 
 def _measure(context: Context, library: Library) -> dict[str, Array]:
     most = MOST[library.equation]
-    key = context.content(library, "evaluation") | {"most": most, "arithmetic": ARITHMETIC}
+    key = context.content(library, "evaluation") | {"most": most, "arithmetic": energies.ARITHMETIC}
 
     def make() -> dict[str, Array]:
         cases = list(problems_and_candidates(context, library, "evaluation"))

@@ -4,6 +4,7 @@ The trained outlier is as far off as its training made it. To see where the mean
 runs is also multiplied, on some of the inputs.
 """
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -33,7 +34,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
     cells: dict[str, Any] = {}
     for library in GROUPS["stress"]:
         mean, medoid = (evaluate(context, library, anchor=anchor) for anchor in ("mean", "medoid"))
-        kept = [k for k, (_, run, _) in enumerate(library.candidates(context.profile)) if run != library.outlier]
+        kept = _kept(context, library)
         recomputed = _recomputed(context, library, kept)
         losses = mean.losses
         cells[library.name] = {
@@ -77,6 +78,11 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
     return result, _figure(result, names)
 
 
+def _kept(context: Context, library: Library) -> list[int]:
+    """Candidates that do not come from the outlying run."""
+    return [k for k, (_, run, _) in enumerate(library.candidates(context.profile)) if run != library.outlier]
+
+
 def _others(kept: list[int], losses: Array) -> list[int]:
     return [k for k in range(losses.shape[1]) if k not in kept]
 
@@ -89,8 +95,7 @@ def _recomputed(context: Context, library: Library, kept: list[int]) -> dict[str
     """Anchor and response from the clustered candidates alone."""
 
     def pairs() -> list[tuple[Any, dict[str, Array]]]:
-        found = problems_and_candidates(context, library, library.instances)
-        return [(p, {name: c[name] for name in np.array(list(c))[kept].tolist()}) for p, c in found]
+        return _only(kept, problems_and_candidates(context, library, library.instances))
 
     key = context.content(library, library.instances) | {"kept": kept}
     return measure(
@@ -137,14 +142,14 @@ def _farther(context: Context, factor: int) -> dict[str, Any]:
 def _farther_library(context: Context, library: Library, factor: int) -> tuple[dict[str, Array], dict[str, Array]]:
     """All eight with the outlier at c + factor (v − c), c the mean of the others; and those others alone."""
     count = min(SOME, context.profile.evaluation)
-    kept = [k for k, (_, run, _) in enumerate(library.candidates(context.profile)) if run != library.outlier]
+    kept = _kept(context, library)
 
     def moved() -> list[Any]:
         found = problems_and_candidates(context, library, library.instances, limit=count)
         return [(problem, _moved(candidates, kept, factor)) for problem, candidates in found]
 
     def clustered() -> list[Any]:
-        return [(p, {name: c[name] for name in np.array(list(c))[kept].tolist()}) for p, c in moved()]
+        return _only(kept, moved())
 
     def revealed() -> Any:
         return hidden(context, library, library.instances)[:count]
@@ -152,6 +157,11 @@ def _farther_library(context: Context, library: Library, factor: int) -> tuple[d
     key = context.content(library, library.instances) | {"limit": count}
     eight = measure(context, "farther", key | {"factor": factor}, moved, revealed, ON_EIGHT)
     return eight, measure(context, "clustered", key, clustered, revealed, {"mean": ON_EIGHT["mean"]})
+
+
+def _only(kept: list[int], cases: Iterable[Any]) -> list[Any]:
+    """The clustered candidates of each case."""
+    return [(problem, dict(item for k, item in enumerate(c.items()) if k in kept)) for problem, c in cases]
 
 
 def _moved(candidates: dict[str, Array], kept: list[int], factor: int) -> dict[str, Array]:
