@@ -106,6 +106,8 @@ def _lines(every: float) -> Any:
         if said.get(what) == np.inf or (done < total and now - said.setdefault(what, now) < every):
             return
         said[what] = np.inf if done == total else now
+        if now - started < every / 10:
+            return  # what takes no time needs no line
         left = (now - started) * (total - done) / max(done - first, 1) / 60
         ending = f", about {left:.1f} minutes left" if done < total else ""
         console.print(f"{what}: {done}/{total} after {(now - started) / 60:.1f} minutes{ending}", highlight=False)
