@@ -8,14 +8,15 @@ from numpy.typing import ArrayLike
 from physrank.geometry.space import Array
 from physrank.lab.inputs.streams import shifts, stream, union
 
-# Eight diffusion modes cos(pπx) cos(qπy) and nine forcing modes sin(pπx) sin(qπy); training uses the first 5 and 6.
+# Eight diffusion modes cos(pπx) cos(qπy) and nine forcing modes 2 sin(pπx) sin(qπy), orthonormal; training uses the first
+# 5 and 6. The paper says "sine-basis forcing" and no more: docs/laboratory.md shows which of its numbers chose the factor.
 DIFFUSION_MODES = ((1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 1), (1, 2), (2, 2))
 FORCING_MODES = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (2, 3), (3, 2), (3, 3))
 
 
 @dataclass(frozen=True, eq=False)
 class ReactionDiffusionInput:
-    """a = 0.25 + exp(g), g = Σ c_k cos cos;  f = Σ d_k sin sin."""
+    """a = 0.25 + exp(g), g = Σ c_k cos cos;  f = Σ d_k · 2 sin sin."""
 
     diffusion_coefficients: Array
     forcing_coefficients: Array
@@ -44,5 +45,5 @@ class ReactionDiffusionInput:
 
     def forcing(self, x: ArrayLike, y: ArrayLike) -> Array:
         x, y = np.asarray(x), np.asarray(y)
-        waves = (np.sin(p * np.pi * x) * np.sin(q * np.pi * y) for p, q in FORCING_MODES)
+        waves = (2 * np.sin(p * np.pi * x) * np.sin(q * np.pi * y) for p, q in FORCING_MODES)
         return np.asarray(sum(c * wave for c, wave in zip(self.forcing_coefficients, waves, strict=True)))
