@@ -9,6 +9,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "physrank"
 
 # A room may import itself and the rooms before it.
 ORDER = [
+    "_io",
     "_precision",
     "_version",
     "geometry",

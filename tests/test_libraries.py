@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("neuralop")
 safetensors = pytest.importorskip("safetensors.torch")
 
+from physrank import _io  # noqa: E402
 from physrank.lab import files  # noqa: E402
 from physrank.lab.files import StoreError  # noqa: E402
 from physrank.lab.libraries import checkpoints, inference, networks, plan, predictions, training  # noqa: E402
@@ -173,14 +174,14 @@ def test_pickles_do_not_execute(tmp_path):
 
 
 def test_a_failed_write_leaves_the_previous_file(tmp_path):
-    path = files.write_json(tmp_path / "a.json", {"a": 1})
+    path = _io.write_json(tmp_path / "a.json", {"a": 1})
 
     def full(temporary):
         temporary.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
-        files.write_atomically(path, full)
+        _io.write_whole(path, full)
     assert files.read_json(path) == {"a": 1}
     assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
 

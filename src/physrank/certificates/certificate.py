@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from physrank._io import write_json
 from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array
-from physrank.ranking.result import write_json
 
 Kind = Literal["validated", "theorem", "estimate"]
 

@@ -1,56 +1,18 @@
-"""Writing files so that a crash at any moment leaves the previous one readable."""
+"""Reading what the laboratory stored: damage, other settings and other data are named errors."""
 
 import hashlib
 import json
-import os
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from physrank._io import write_whole
+
 
 class StoreError(RuntimeError):
     """A stored file is missing, damaged, or made with other settings; nothing was overwritten."""
-
-
-def write_atomically(path: Path, write: Callable[[Path], Any]) -> Path:
-    """`write` fills a temporary neighbour; only a complete file takes the name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        write(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
-
-
-def _sweep(path: Path) -> None:
-    """What a killed process left of an earlier attempt."""
-    for left in path.parent.glob(f".{path.name}.*.partial"):
-        owner = left.name.split(".")[-2]
-        if owner.isdigit() and not _alive(int(owner)):
-            left.unlink(missing_ok=True)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def write_json(path: Path, content: dict[str, Any]) -> Path:
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    return write_atomically(path, lambda p: p.write_text(text, encoding="utf-8"))
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -90,7 +52,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], *, compressed: bool 
         with temporary.open("wb") as file:  # given a name, NumPy would add a suffix
             (np.savez_compressed if compressed else np.savez)(file, allow_pickle=False, **arrays)
 
-    return write_atomically(path, write)
+    return write_whole(path, write)
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:

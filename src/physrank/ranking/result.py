@@ -1,6 +1,5 @@
 """The result of ranking: names, scores, decisions, and all that they rest on."""
 
-import json
 import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from physrank import geometry, plots
+from physrank._io import write_json, write_text
 from physrank._version import __version__
 from physrank.geometry import ComparisonSubspace, TaskSpace
 from physrank.geometry.space import Array
@@ -202,9 +202,7 @@ class Ranking:
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """One self-contained HTML file: decision, table, picture, diagnostics."""
-        target = _ready(path)
-        target.write_text(plots.html_report(self.to_dict(), plots.ranking_figure(**self._drawing())), encoding="utf-8")
-        return target
+        return write_text(path, plots.html_report(self.to_dict(), plots.ranking_figure(**self._drawing())))
 
     def _drawing(self) -> dict[str, Any]:
         return {
@@ -265,22 +263,6 @@ def assemble(
             problem, library, response, outputs, space, (task.outputs(np.asarray(response.anchor)[None])[0], evaluated)
         ),
     )
-
-
-def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> Path:
-    """Whole or not at all."""
-    target = _ready(path)
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    draft = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    draft.write_text(text, encoding="utf-8")
-    os.replace(draft, target)
-    return target
-
-
-def _ready(path: str | os.PathLike[str]) -> Path:
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
 
 
 def _column(mask: np.ndarray, trailing: int) -> np.ndarray:

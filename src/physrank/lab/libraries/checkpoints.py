@@ -10,7 +10,8 @@ import safetensors.torch
 import torch
 from safetensors import SafetensorError
 
-from physrank.lab.files import StoreError, check_settings, read_json, sha256, write_atomically, write_json
+from physrank._io import write_json, write_whole
+from physrank.lab.files import StoreError, check_settings, read_json, sha256
 from physrank.lab.libraries.plan import Library, Profile
 
 MAX_BYTES = 2_000_000_000
@@ -39,7 +40,7 @@ def fill(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> None:
 def save(directory: Path, epoch: int, model: torch.nn.Module, settings: dict[str, Any], facts: dict[str, Any]) -> None:
     """Weights first, their description last: a description without whole weights cannot exist."""
     weights, description = paths(directory, epoch)
-    write_atomically(weights, lambda path: safetensors.torch.save_file(tensors_of(model), path))
+    write_whole(weights, lambda path: safetensors.torch.save_file(tensors_of(model), path))
     write_json(description, {"settings": settings, "epoch": epoch, **facts, "sha256": sha256(weights)})
 
 

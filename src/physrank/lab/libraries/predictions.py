@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from physrank.lab.files import StoreError, digest, sha256, write_atomically
+from physrank._io import write_whole
+from physrank.lab.files import StoreError, digest, sha256
 from physrank.lab.inputs import shifted_strata
 from physrank.lab.libraries.plan import GROUPS, RUNS, Library, Profile
 from physrank.lab.libraries.setups import SETUPS, law
@@ -84,7 +85,7 @@ def write(
         attrs=identity(profile, library, population, realization) | {"weights": digest(list(weights))},
     )
     target = path(store, profile, library, population, realization)
-    return write_atomically(target, lambda p: dataset.to_netcdf(p, engine="h5netcdf"))
+    return write_whole(target, lambda p: dataset.to_netcdf(p, engine="h5netcdf"))
 
 
 def read(store: Path, profile: Profile, library: Library, population: str, realization: str = "native") -> xr.Dataset:

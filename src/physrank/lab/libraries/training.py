@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from physrank.lab.files import StoreError, check_settings, write_atomically
+from physrank._io import write_whole
+from physrank.lab.files import StoreError, check_settings
 from physrank.lab.libraries import checkpoints
 from physrank.lab.libraries.networks import build
 from physrank.lab.libraries.plan import Library, Profile
@@ -144,7 +145,7 @@ def _keep(
         "model": checkpoints.tensors_of(model),
         "optimizer": optimizer.state_dict(),
     }
-    write_atomically(directory / "state.pt", lambda path: torch.save(state, path))
+    write_whole(directory / "state.pt", lambda path: torch.save(state, path))
 
 
 def _resume(directory: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, settings: dict[str, Any]) -> int:

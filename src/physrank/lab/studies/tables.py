@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from physrank import plots
+from physrank._io import write_json, write_whole
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, Recovery, clustered
-from physrank.lab.files import write_atomically, write_json
 from physrank.lab.provenance import stamp
 from physrank.lab.studies.cases import Cases
 
@@ -72,4 +72,4 @@ def share(row: dict[str, Any], *, strict: bool = False) -> tuple[float, float]:
 def store(folder: Path, name: str, result: dict[str, Any], figure: Figure) -> list[Path]:
     """The table as JSON with its provenance, and one picture."""
     numbers = write_json(folder / f"{name}.json", stamp(result))
-    return [numbers, write_atomically(folder / f"{name}.png", lambda p: p.write_bytes(plots.png(figure)))]
+    return [numbers, write_whole(folder / f"{name}.png", lambda p: p.write_bytes(plots.png(figure)))]
