@@ -8,7 +8,8 @@ from hypothesis.extra import numpy as hnp
 from scipy.special import kl_div
 
 from physrank import geometry
-from physrank.geometry import AffineLosses, Ball, Box, Bregman, FiniteSet, GapIntervals, TaskSpace, smooth_remainder
+from physrank.geometry import Ball, Box, FiniteSet, GapIntervals, TaskSpace
+from physrank.geometry.theory import AffineLosses, Bregman, smooth_remainder
 
 random = np.random.default_rng(3)
 SPACE = TaskSpace(random.uniform(0.2, 3.0, (2, 2)))

@@ -14,9 +14,9 @@ from physrank.certificates import BurgersEnergy, Certificate
 from physrank.certificates.burgers_pairs import functionals
 from physrank.certificates.burgers_path import measure, reconstruct
 from physrank.certificates.trigonometric import coefficients
+from physrank.geometry.lifts import lift
 from physrank.lab.inputs import BurgersInput
 from physrank.lab.references import burgers as references
-from physrank.physics.lifts import lift
 
 NU, POINTS = 0.1, 96
 TIMES = np.linspace(0, 0.5, 9)

@@ -160,7 +160,7 @@ def test_excluded_candidates_do_not_hold_the_others_back():
     problem = field_problem()
     truth = zero_of(problem)
     library = {"a": truth * 1.01, "nan": np.full(NODES, np.nan), "b": truth * 0.5}
-    enough = pr.certificates.until(decision="best")
+    enough = pr.certificates.Certified(decision="best")
     ranking = pr.rank(problem, library, invalid="exclude", until=enough, max_corrections=4)
     certificate = ranking.certificate
     assert certificate.best == "a" and certificate.safe == ["a"] and certificate.settled
@@ -205,7 +205,7 @@ def test_arguments_say_what_they_should_be():
     by_number = pr.certify(problem, ranking, discrepancy=1e-3)
     by_ball = pr.certify(problem, ranking, discrepancy=pr.geometry.Ball(1e-3))
     np.testing.assert_array_equal(by_number.gaps.low, by_ball.gaps.low)
-    wide = pr.certificates.until(discrepancy=10.0)
+    wide = pr.certificates.Certified(discrepancy=10.0)
     assert not pr.rank(problem, {"a": zero_of(problem), "b": 0 * zero_of(problem)}, until=wide).certificate.settled
 
 

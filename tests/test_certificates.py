@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
-from physrank.certificates import StronglyMonotone, ValidatedReactionDiffusion, until
+from physrank.certificates import Certified, StronglyMonotone, ValidatedReactionDiffusion
 from physrank.certificates.reaction_diffusion import EnclosedOperator
 
 DIGITS = 60
@@ -294,12 +294,12 @@ def test_rank_until_certified_corrects_only_while_something_is_open():
     # the same state as asking for that many corrections at once
     direct = pr.rank(problem, hard, corrections=second.corrections)
     np.testing.assert_allclose(second.state, direct.state, atol=1e-13 * np.abs(direct.state).max())
-    assert second.response.rule == direct.response.rule
+    assert second.response.variant == direct.response.variant
     assert second.scoring.solves == direct.scoring.solves
     limited = pr.rank(problem, hard, until="certified", max_corrections=1)
     assert limited.corrections == 1
     assert not limited.certificate.settled
-    relaxed = pr.rank(problem, hard, until=until(decision="best", tolerance=1e3))
+    relaxed = pr.rank(problem, hard, until=Certified(decision="best", tolerance=1e3))
     assert relaxed.corrections == 1
     with pytest.raises(ValueError, match="until must be 'certified'"):
         pr.rank(problem, easy, until="never")

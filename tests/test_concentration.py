@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from physrank.geometry import mean_score_radius, recovers
+from physrank.geometry.theory import mean_score_radius, recovers
 
 BOUND, CANDIDATES, SAMPLES, FAILURE, REPEATS = 2.0, 20, 100, 0.01, 20000
 

@@ -24,7 +24,7 @@ def burgers_error(points, substeps):
     problem = pr.equations.Burgers(lambda x: cole_hopf(0.0, x), NU, times, points=points, substeps=substeps)
     state, failed = pr.scorers.DirectSolve().solution(problem, (4, points))
     assert failed is None
-    return np.abs(state - cole_hopf(times[:, None], problem.grid)).max()
+    return np.abs(state - cole_hopf(times[:, None], problem.grid.axes[0])).max()
 
 
 def test_burgers_time_order_is_four():
@@ -64,7 +64,7 @@ def forced_errors(sample):
             lambda x: np.sin(x), NU, [0.0, 1.0], lambda t, x, n=n: sample(force, t, x, 1 / n), points=32, substeps=n
         )
         state, _ = pr.scorers.DirectSolve().solution(problem, (2, 32))
-        errors.append(np.abs(state[-1] - np.sin(problem.grid - 1)).max())
+        errors.append(np.abs(state[-1] - np.sin(problem.grid.axes[0] - 1)).max())
     return substeps, errors
 
 
@@ -188,7 +188,7 @@ def test_burgers_row_defect_is_the_pde_defect():
     errors, steps = [], np.array([0.02, 0.01, 0.005])
     for dt in steps:
         problem = pr.equations.Burgers(np.zeros(32), NU, [0.5, 0.5 + dt], points=32)
-        x = problem.grid
+        x = problem.grid.axes[0]
         rows = np.stack([w(0.5, x), w(0.5 + dt, x)])
         found = np.asarray(problem.defect(jnp.asarray(rows)))[1] / dt
         middle = 0.5 + dt / 2
@@ -201,7 +201,7 @@ def test_burgers_row_defect_is_the_pde_defect():
 def test_burgers_products_are_not_aliased():
     """On 96 points, 43 + 43 = 86 would fold onto mode 10; modes above the cut-off must not reach resolved ones."""
     problem = pr.equations.Burgers(np.zeros(96), 1e-9, [0.0, 1e-3], points=96, substeps=1)
-    x = problem.grid
+    x = problem.grid.axes[0]
     rate = np.asarray(problem.defect(jnp.asarray(np.stack([np.cos(43 * x)] * 2))))[1] / 1e-3
     assert abs(np.fft.rfft(rate)[10]) < 1e-6
     low = np.asarray(problem.defect(jnp.asarray(np.stack([np.cos(5 * x)] * 2))))[1] / 1e-3

@@ -112,5 +112,5 @@ def test_lifts_refuse():
         lifts.lift(np.ones(4), (8,), "cubic")
     with pytest.raises(ValueError, match="at least 2 nodes"):
         lifts.lift(np.ones(1), (8,), "sine")
-    with pytest.raises(ValueError, match="needs shape"):
-        pr.Stationary(lambda u: u, lift="sine")
+    with pytest.raises(ValueError, match=r"must be a physrank\.Grid"):
+        pr.Stationary(lambda u: u, grid="sine")

@@ -1,5 +1,7 @@
 """Laws 1, 2, 3 and 6 over every problem, and a sabotaged twin for each that must break it."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 
 import laws
 import physrank as pr
-from physrank.physics import Correction, Problem, Solve, Tangent
+from physrank.physics import Correction, Problem, Tangent, capabilities
 from problems import CASES, LINEAR_CASES, burgers, reaction_diffusion
 
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
@@ -49,7 +51,7 @@ def test_solvers_match_dense(case):
 @every_case
 def test_fused_correction_equals_linearise_then_solve(case):
     state = jnp.asarray(case.state(2))
-    defect, solve = eqx.filter_jit(lambda problem, at: problem.correct(at))(case.problem, state)
+    defect, solve = eqx.filter_jit(capabilities.correct)(case.problem, state)
     plain_defect = laws._linearised_defect(case.problem, state)
     plain = laws._tangent_solve(case.problem, state, -plain_defect)
     np.testing.assert_allclose(defect, plain_defect, rtol=1e-12, atol=1e-12)
@@ -76,12 +78,12 @@ class Skewed(Tangent):
     def solve(self, rhs):
         solve = self.honest.solve(rhs)
         if self.fault == "solve":
-            return Solve(solve.value * 1.0001, solve.defect, solve.iterations)
-        return Solve(solve.value, solve.defect + 1e-6, solve.iterations) if self.fault == "defect" else solve
+            return replace(solve, value=solve.value * 1.0001)
+        return replace(solve, defect=solve.defect + 1e-6) if self.fault == "defect" else solve
 
     def solve_adjoint(self, rhs):
         solve = self.honest.solve_adjoint(rhs)
-        return Solve(solve.value * 1.0001, solve.defect, solve.iterations) if self.fault == "adjoint solve" else solve
+        return replace(solve, value=solve.value * 1.0001) if self.fault == "adjoint solve" else solve
 
     def magnitude(self):
         return self.honest.magnitude()

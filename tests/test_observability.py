@@ -10,12 +10,10 @@ from physrank import geometry
 from physrank.geometry import (
     Ball,
     ComparisonSubspace,
-    Observability,
     TaskSpace,
     gap_intervals,
-    minimax_risk,
-    restricted_kernel_condition,
 )
+from physrank.geometry.theory import Observability, minimax_risk, restricted_kernel_condition
 
 
 def setting(seed, observations=7, candidates=3, shape=(2, 3)):

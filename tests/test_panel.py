@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
-from physrank.ranking.rank import stack
+from physrank.compute import stack
 from problems import burgers
 
 

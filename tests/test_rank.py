@@ -1,5 +1,6 @@
 """`rank`: law 5, tasks, anchors, rescoring, lifts, the adjoint identity, and everything bad that users pass in."""
 
+import html
 import json
 import re
 import subprocess
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import physrank as pr
 from physrank import anchors, tasks
+from physrank.ranking import corrected
 from problems import CASES, bratu, burgers, reaction_diffusion
 
 
@@ -153,7 +155,7 @@ def test_rescoring_costs_no_solve_and_equals_ranking_anew(name, monkeypatch):
     task = tasks.linear(lambda s: s.ravel()[:3] * 2.0, name="sensors")
     anew = pr.rank(problem, candidates, task=task)
     ranking = pr.rank(problem, candidates)
-    monkeypatch.setattr(sys.modules["physrank.ranking.rank"], "_respond", None)  # any solve would fail now
+    monkeypatch.setattr(sys.modules["physrank.rungs.respond"], "one_response", None)  # any solve would fail now
     again = ranking.rescore(task)
     np.testing.assert_allclose(again.scores, anew.scores, rtol=1e-12)
     assert again.task.name == "sensors"
@@ -194,7 +196,7 @@ def test_candidates_lost_to_a_task_are_named():
 
 
 def test_lift_axes_protect_channels():
-    march = pr.Marching(lambda u: u, np.zeros((2, 16)), lift="fourier", lift_axes=1)
+    march = pr.Marching(lambda u: u, np.zeros((2, 16)), grid=pr.Grid.periodic(16))
     assert pr.rank(march, {"a": np.zeros((3, 2, 8)), "b": np.ones((3, 2, 16))}).outputs.shape == (2, 3, 2, 16)
     with pytest.raises(ValueError, match=r"Candidate 'a' has shape \(3, 1, 8\)"):
         pr.rank(march, {"a": np.zeros((3, 1, 8)), "b": np.ones((3, 2, 16))})
@@ -256,7 +258,7 @@ def test_anchors():
     pick = lambda rule: np.asarray(pr.rank(pr.Stationary(lambda u: u), metric_states, anchor=rule).response.anchor)  # noqa: E731
     np.testing.assert_array_equal(pick(anchors.medoid()), metric_states["a"])
     np.testing.assert_array_equal(pick(anchors.medoid(pr.metrics.weights([1.0, 1e-6]))), metric_states["b"])
-    with pytest.raises(ValueError, match=r"'d' is neither a rule \(mean, medoid\) nor a valid candidate \(a, b, c\)"):
+    with pytest.raises(ValueError, match=r"'d' is neither mean, medoid nor a valid candidate \(a, b, c\)"):
         anchor_of("d")
     with pytest.raises(ValueError, match=r"shape \(2,\); expected \(3,\)"):
         anchor_of(np.zeros(2))
@@ -283,7 +285,7 @@ def test_candidates_of_different_resolution_rank_together():
     truth = np.asarray(field.solve(jnp.zeros((16, 16))).state)
     small = pr.lifts.lift(truth, (8, 8), "sine")
     assert pr.rank(field, {"off": truth * 1.1, "small": small}).order == ["small", "off"]
-    own = pr.Stationary(bratu, data=1.0, lift="sine", shape=(9,))
+    own = pr.Stationary(bratu, data=1.0, grid=pr.Grid.nodes(9), shape=(9,))
     assert pr.rank(own, {"a": np.zeros(5), "b": np.ones(9)}).outputs.shape == (2, 9)
 
 
@@ -393,7 +395,7 @@ def test_excluded_candidates_stay_marked_and_do_not_touch_the_anchor():
     assert ranking.order == clean.order
     assert ranking.labels().mask[0, 1]
     assert not ranking.labels().mask[1, 2]
-    assert "NaN" in ranking.library.excluded["bad"]
+    assert "NaN" in ranking.candidates.excluded["bad"]
     assert "excluded" in str(ranking)
     assert ranking.to_dict()["candidates"]["bad"]["excluded"]
     with pytest.raises(ValueError, match="Every candidate contains NaN"):
@@ -540,14 +542,14 @@ def test_notes_tell_of_slips():
         (lambda: pr.rank(ROOT, GOOD, task="field"), "task must come from physrank.tasks"),
         (lambda: pr.tasks.field(metric=3.0), "metric must come from physrank.metrics"),
         (lambda: pr.rank(ROOT, GOOD, anchor=3), 'anchor must be "mean", "medoid"'),
-        (lambda: pr.rank(ROOT, {"mean": np.zeros(3)}, anchor="mean"), "both a rule and a candidate's name"),
+        (lambda: pr.rank(ROOT, {"mean": np.zeros(3)}, anchor="mean"), "both a kind of anchor and a candidate's name"),
         (lambda: pr.rank(ROOT, GOOD, corrections=1.5), "whole number ≥ 1 or a physrank.Correction"),
         (lambda: pr.rank(burgers(), np.zeros((6, 32))), "If this is a single prediction, name it"),
         (lambda: pr.rank(burgers(), {"a": np.zeros((32, 6))}), "has shape (32, 6) ((32, 32) on the problem's grid)"),
         (lambda: pr.Stationary(lambda u, d: u), "residual will be called as residual(state)"),
         (lambda: pr.Stationary(lambda u: u, data=1.0), "residual will be called as residual(state, data)"),
         (lambda: pr.Stationary(lambda u: u, solver="dense"), "solver must be physrank.Dense()"),
-        (lambda: pr.Stationary(lambda u: u, lift="sin", shape=(3,)), "Unknown lift 'sin'"),
+        (lambda: pr.Grid.nodes(3, kind="sin"), "Unknown lift 'sin'"),
         (lambda: pr.Marching(lambda a, b: a, np.zeros(3)), "step will be called as step(state)"),
         (lambda: pr.Marching(np.zeros(3), lambda u: u), "step must be a function"),
         (lambda: pr.Krylov("jacobi"), 'method must be "cg", "gmres" or "bicgstab"'),
@@ -567,7 +569,32 @@ def test_arrays_given_as_anchor_are_lifted():
 
 
 def test_public_modules_import_by_name():
-    code = "from physrank.scorers import DirectSolve; import physrank.tasks, physrank.metrics, physrank.anchors"
+    code = "from physrank import anchors, metrics, scorers, tasks; import physrank.tasks; scorers.DirectSolve"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_old_names_say_the_new_one():
+    problem = SMALL["burgers"].problem
+    for use, new in (
+        (lambda: problem.lift_kind, "problem.grid.kind"),
+        (lambda: problem.residual_floor, "physrank.residual_floor"),
+        (lambda: pr.certificates.until, "physrank.certificates.Certified"),
+        (lambda: pr.geometry.Bregman, "physrank.geometry.theory.Bregman"),
+        (lambda: pr.plots, "physrank.report"),
+        (lambda: pr.rank(problem, LIBRARIES["burgers"]).library, "candidates"),
+    ):
+        with pytest.raises(AttributeError, match=f"is now.*{new}"):
+            use()
+    for keyword, new in (("lift", "Grid"), ("weights", "residual_weights"), ("implict", "implicit")):
+        with pytest.raises(TypeError, match=new):
+            pr.Marching(lambda u: u, np.zeros(3), **{keyword: 1})
+    with pytest.raises(TypeError, match=r"grid\.axes"):
+        np.sin(problem.grid)
+
+
+def test_slow_packages_load_when_first_used():
+    slow = ("matplotlib", "pandas", "xarray", "mpmath", "torch", "scipy.interpolate", "scipy.special")
+    code = f"import sys, physrank; assert not [m for m in {slow} if m in sys.modules], sys.modules.keys() & set({slow})"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -636,3 +663,49 @@ def test_inputs_do_not_recompile():
         if k == 0:
             traced = count
     assert count == traced
+
+
+# -- faults of the past ------------------------------------------------------------------------------------------------
+
+
+def test_rescoring_does_not_carry_exclusions_from_one_task_to_the_next():
+    problem = pr.Stationary(lambda u: u - 1.0)
+    ranking = pr.rank(problem, {"a": np.full(3, 2.0), "b": np.full(3, -2.0)})
+    logged = ranking.rescore(tasks.nonlinear(jnp.log, name="log"))
+    assert logged.scoring.excluded == {"b": "its score is not finite"}
+    assert logged.rescore(tasks.field()).scoring.excluded == {}
+
+
+def test_the_report_contains_the_certificate(tmp_path):
+    case = SMALL["reaction-diffusion 2-D"]
+    ranking = pr.rank(case.problem, LIBRARIES["reaction-diffusion 2-D"], until="certified", max_corrections=2)
+    page = ranking.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<h2>Certificate</h2>" in page
+    assert "validated" in page
+    assert all(html.escape(a.statement) in page for a in ranking.certificate.enclosure.assumptions)
+
+
+def test_a_misspelt_until_costs_no_solve():
+    solved = []
+
+    def residual(u):
+        solved.append(1)
+        return u
+
+    with pytest.raises(ValueError, match="until must be 'certified'"):
+        pr.rank(pr.Stationary(residual), {"a": np.ones(2)}, until="certifed")
+    assert not solved
+
+
+def test_a_further_correction_is_timed_and_counted():
+    ranking = pr.rank(SMALL["burgers"].problem, LIBRARIES["burgers"])
+    again = corrected(ranking)
+    assert again.scoring.seconds > ranking.rung.seconds > 0
+    assert again.scoring.solves == 2 == again.corrections
+
+
+def test_misspelt_interpolation_is_refused():
+    with pytest.raises(ValueError, match="Unknown lift 'forier'"):
+        pr.Marching(lambda u: u, np.zeros(4), grid=pr.Grid((4,), (1.0,), "periodic", "forier"))
+    with pytest.raises(ValueError, match="trailing axes"):
+        pr.Marching(lambda u: u, np.zeros(4), grid=pr.Grid.periodic(5))

@@ -6,7 +6,7 @@ import pytest
 
 import physrank as pr
 from physrank import scorers
-from physrank.ranking import scorers as scorers_module
+from physrank.ranking.scorers import dual
 from problems import bratu, burgers, reaction_diffusion
 
 FIELD = reaction_diffusion(2, 10)
@@ -151,8 +151,8 @@ def test_direct_solve_on_coarser_grids():
     assert np.all(np.abs(coarse.values / scorers.DirectSolve()(FIELD, LIBRARY["field"]).values - 1) < 1)
     wave = scorers.DirectSolve(points=16, substeps=1)(WAVE, LIBRARY["wave"])
     assert wave.order == scorers.DirectSolve()(WAVE, LIBRARY["wave"]).order
-    own = pr.Stationary(bratu, data=1.0, lift="sine", shape=(9,))
-    on = pr.Stationary(bratu, data=1.0, lift="sine", shape=(5,))
+    own = pr.Stationary(bratu, data=1.0, grid=pr.Grid.nodes(9), shape=(9,))
+    on = pr.Stationary(bratu, data=1.0, grid=pr.Grid.nodes(5), shape=(5,))
     solved = scorers.DirectSolve(on=on)(own, {"a": np.zeros(9), "b": np.ones(9)})
     assert solved.best == "a"
     with pytest.raises(ValueError, match="pass DirectSolve"):
@@ -169,7 +169,7 @@ def test_coarsened_burgers_is_the_same_problem():
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="defined for ReactionDiffusion; got Burgers"):
+    with pytest.raises(ValueError, match="such as ReactionDiffusion; got Burgers"):
         scorers.CommonEnergy()(WAVE, LIBRARY["wave"])
     with pytest.raises(ValueError, match="No validation loss for candidate 'm1'"):
         scorers.ValidationLoss({"m0": 1.0})(FIELD, LIBRARY["field"])
@@ -187,15 +187,15 @@ def test_coarsening_keeps_the_box():
     """A 1 × 2 box stays a 1 × 2 box; a grid that cannot is refused."""
     box = pr.equations.ReactionDiffusion(np.ones((34, 67)), np.ones((34, 67)), 0.5, 0.0)
     fine, coarse = (scorers.DirectSolve(points=p).solution(box, (34, 67))[0] for p in (None, 10))
-    assert box.coarsen(10).state_shape == (12, 23)
+    assert box.coarsen(points=10).state_shape == (12, 23)
     assert np.abs(fine - coarse).max() < 0.02 * np.abs(fine).max()
     with pytest.raises(ValueError, match="expected whole numbers"):
-        pr.equations.ReactionDiffusion(np.ones((9, 12)), np.ones((9, 12)), 0.5, 0.0).coarsen(4)
+        pr.equations.ReactionDiffusion(np.ones((9, 12)), np.ones((9, 12)), 0.5, 0.0).coarsen(points=4)
 
 
 def test_failed_inverse_actions_mark_the_variational_scores(monkeypatch):
     stub = lambda problem, states, adapted: (jnp.ones(len(states)), jnp.zeros(len(states), bool))  # noqa: E731
-    monkeypatch.setattr(scorers_module, "_dual_energies", stub)
+    monkeypatch.setattr(dual, "_dual_energies", stub)
     assert "did not converge" in scorers.CommonEnergy()(FIELD, LIBRARY["field"]).unresolved
 
 

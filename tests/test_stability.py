@@ -109,7 +109,7 @@ def test_burgers_names_substeps_that_work():
     assert number <= 30  # |u| k Δt = 2.8 with k = 128 and |u| = 2
     # A force speeds the flow up later; candidates that show it are named.
     forced = Burgers(lambda x: 0.1 * np.sin(x), 0.05, np.linspace(0, 1, 5), lambda t, x: 2 * np.cos(x) + 0 * t)
-    faster = np.linspace(0.1, 2, 5)[:, None] * np.sin(forced.grid)
+    faster = np.linspace(0.1, 2, 5)[:, None] * np.sin(forced.grid.axes[0])
     assert forced.concerns(faster) == ["its speeds need substeps=23: the flow is unstable around it"]
     assert forced.concerns(np.tile(faster[0], (5, 1))) == []
 

@@ -7,10 +7,12 @@ ranking = pr.rank(problem, {"fno": v1, "cno": v2, "unet": v3})
 print(ranking.best, ranking.error_estimates)
 """
 
-from physrank import anchors, certificates, equations, geometry, lifts, metrics, scorers, tasks
-from physrank._precision import double
+from physrank import certificates, equations, geometry, tasks
+from physrank._renamed import moved
 from physrank._version import __version__
 from physrank.certificates import Certificate, certify
+from physrank.compute import double
+from physrank.geometry import Grid, lifts, metrics
 from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary
 from physrank.ranking import (
     Ranking,
@@ -18,15 +20,19 @@ from physrank.ranking import (
     Selection,
     UnresolvedError,
     adjoint_gap,
+    anchors,
     rank,
     rank_panel,
+    scorers,
     select,
 )
+from physrank.rungs.diagnosis import residual_floor
 
 __all__ = [
     "Certificate",
     "Correction",
     "Dense",
+    "Grid",
     "Krylov",
     "Marching",
     "Problem",
@@ -47,7 +53,10 @@ __all__ = [
     "metrics",
     "rank",
     "rank_panel",
+    "residual_floor",
     "scorers",
     "select",
     "tasks",
 ]
+
+__getattr__ = moved("physrank", {"plots": "physrank.report"})

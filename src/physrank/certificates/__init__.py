@@ -1,18 +1,21 @@
 """Certificates: decisions that cannot be wrong, and say what they rest on."""
 
+from physrank._renamed import moved
 from physrank.certificates.burgers import BurgersEnergy
 from physrank.certificates.certificate import Assumption, Certificate, Enclosure
-from physrank.certificates.certify import certify, intersect, until
+from physrank.certificates.certify import certify, intersect
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.newton import LocalNewton
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 from physrank.certificates.sine_gordon import SineGordonEnergy
+from physrank.certificates.stopping import Certified
 
 __all__ = [
     "Assumption",
     "BurgersEnergy",
     "Certificate",
+    "Certified",
     "DiffusionReactionEnergy",
     "Enclosure",
     "LocalNewton",
@@ -21,5 +24,6 @@ __all__ = [
     "ValidatedReactionDiffusion",
     "certify",
     "intersect",
-    "until",
 ]
+
+__getattr__ = moved("physrank.certificates", {"until": "physrank.certificates.Certified"})

@@ -2,21 +2,19 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from physrank._precision import in_double
+from physrank import compute
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
+from physrank.certificates.ranked import Ranked
 from physrank.geometry import GapIntervals, gaps_of, margin_radius
 from physrank.geometry.space import Array
 from physrank.physics import Problem
-from physrank.ranking.result import Ranking
-from physrank.ranking.tasks import terminal
+from physrank.tasks import terminal
 
 
-def ready(problem: Any, ranking: Ranking, kind: type[Any]) -> tuple[Assumption, ...]:
+def ready(problem: Any, ranking: Ranked, kind: type[Any]) -> tuple[Assumption, ...]:
     """What has to hold before a bound of the terminal state means anything."""
     exact = type(problem) is kind  # a derived class may have another defect
     fits = exact and np.shape(ranking.state) == problem.state_shape
@@ -35,7 +33,7 @@ def ready(problem: Any, ranking: Ranking, kind: type[Any]) -> tuple[Assumption, 
     )
 
 
-def is_terminal(ranking: Ranking) -> bool:
+def is_terminal(ranking: Ranked) -> bool:
     return ranking.task.map is terminal().map and np.array_equal(ranking.proxy, ranking.state[-1], equal_nan=True)
 
 
@@ -44,29 +42,27 @@ def from_initial(problem: Any, state: Any) -> Array:
     return np.concatenate([np.asarray(problem.initial)[None], np.asarray(state, np.float64)[1:]])
 
 
-@in_double
 def defects(problem: Problem, state: Array) -> Array:
     """The rows of A(state) after the first."""
-    return np.asarray(_compiled_defect(problem, jnp.asarray(state)))[1:]
+    return compute.run(_defect, problem, state)[1:]
 
 
-@eqx.filter_jit
-def _compiled_defect(problem: Problem, state: jax.Array) -> jax.Array:
+def _defect(problem: Problem, state: jax.Array) -> jax.Array:
     return problem.defect(state)
 
 
-def channel_weights(ranking: Ranking) -> Array:
+def channel_weights(ranking: Ranked) -> Array:
     """The largest metric weight of a point in each of the two fields."""
     return ranking.space.weights.reshape(2, -1).max(axis=1)
 
 
-def unknown(ranking: Ranking, target: str, norm: str, assumptions: tuple[Assumption, ...]) -> Enclosure:
+def unknown(ranking: Ranked, target: str, norm: str, assumptions: tuple[Assumption, ...]) -> Enclosure:
     """Nothing is known, because of an assumption that does not hold."""
     return Enclosure("theorem", target, open_gaps(len(ranking.names)), float("inf"), norm, assumptions)
 
 
 def enclose(
-    ranking: Ranking,
+    ranking: Ranked,
     radius: float,
     state_bound: float,
     *,

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from physrank import tasks
 from physrank.certificates.burgers_pairs import functionals
 from physrank.certificates.burgers_path import Measures, Path, measure, reconstruct
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
+from physrank.certificates.ranked import Ranked
 from physrank.certificates.trigonometric import coefficients
 from physrank.equations import Burgers
 from physrank.geometry import GapIntervals, TaskSpace, gaps_of, margin_radius
 from physrank.geometry.space import Array
-from physrank.ranking import Ranking, tasks
 
 TARGET = (
     "the solution of u_t − ν u_xx + u u_x = f itself, with trigonometric interpolants of the initial state and of the "
@@ -46,7 +47,7 @@ class BurgersEnergy:
         if not (self.forcing_error >= 0 and np.isfinite(self.forcing_error)):
             raise ValueError(f"forcing_error must be a finite number ≥ 0; got {self.forcing_error}.")
 
-    def __call__(self, problem: Burgers, ranking: Ranking) -> Enclosure:
+    def __call__(self, problem: Burgers, ranking: Ranked) -> Enclosure:
         basis = _before(problem, ranking)
         if not all_hold(basis):
             return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
@@ -58,7 +59,7 @@ class BurgersEnergy:
             return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
         centre = _Centre.of(problem, ranking, path)
         gaps = GapIntervals.around(centre.gaps, margin_radius(centre.space, centre.outputs, radius))
-        valid = ranking.library.valid
+        valid = ranking.candidates.valid
         if self.pairs and np.any(gaps.signs[np.ix_(valid, valid)] + np.eye(valid.sum()) == 0):
             gaps, apart = _both(gaps, self._by_pairs(ranking, path, found, centre.gaps))
             basis += (
@@ -70,9 +71,9 @@ class BurgersEnergy:
         statement = "the force is the interpolant of its samples in time, up to ∫ ‖difference‖ dt ≤ forcing_error"
         return Assumption(statement, True, float(self.forcing_error))
 
-    def _by_pairs(self, ranking: Ranking, path: Path, found: Measures, gaps: Array) -> GapIntervals:
+    def _by_pairs(self, ranking: Ranked, path: Path, found: Measures, gaps: Array) -> GapIntervals:
         """G_ij(ŝ) + 2 ⟨e(T), y_i − y_j⟩ by the backward equation."""
-        valid = np.flatnonzero(ranking.library.valid)
+        valid = np.flatnonzero(ranking.candidates.valid)
         result, error = functionals(path, coefficients(ranking.outputs[valid])), self.forcing_error
         unknown = result.unknown(found.radii(error), found.radius(error), error)
         i, j = (valid[k] for k in np.triu_indices(len(valid), 1))
@@ -86,7 +87,7 @@ def _enclosure(gaps: GapIntervals, radius: float, basis: tuple[Assumption, ...])
     return Enclosure("theorem", TARGET, gaps, radius, "L²", basis, as_functions=True)
 
 
-def _before(problem: Any, ranking: Ranking) -> tuple[Assumption, ...]:
+def _before(problem: Any, ranking: Ranked) -> tuple[Assumption, ...]:
     """What must hold before anything can be computed."""
     name = type(problem).__name__
     equation = Assumption("the equation is periodic viscous Burgers", type(problem) is Burgers, name)
@@ -133,7 +134,7 @@ class _Centre:
     gaps: Array
 
     @classmethod
-    def of(cls, problem: Burgers, ranking: Ranking, path: Path) -> "_Centre":
+    def of(cls, problem: Burgers, ranking: Ranked, path: Path) -> "_Centre":
         weights = np.full((2, problem.points // 2 + 1), 2 * problem.length)
         weights[:, 0] = problem.length
         space, end = TaskSpace(weights), coefficients(ranking.state[-1])

@@ -9,15 +9,14 @@ The first three are known numbers; the other two are at most ½ ∫ ‖e‖² ma
 
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 from numpy.typing import NDArray
 
-from physrank._precision import in_double
-from physrank.certificates import timepieces
+from physrank import compute
+from physrank.certificates import time_polynomials
 from physrank.certificates.burgers_path import RESIDUAL_DEGREE, ROWS_TOGETHER, Path, residual
 from physrank.geometry.space import Array
 from physrank.physics.schemes import integrating_factor_rk4
@@ -42,16 +41,14 @@ class Functionals:
             return second + forcing_error * self.sizes + radius * self.beyond
 
 
-@in_double
 def functionals(path: Path, outputs: NDArray[np.complex128]) -> Functionals:
     """For coefficients `outputs` of all y_i, `(N, n/2 + 1)`: one march backwards in time moves all y_i − y_0."""
-    return Functionals(*map(np.asarray, _functionals(path, jnp.asarray(outputs))))
+    return Functionals(*compute.run(_functionals, path, outputs))
 
 
-@eqx.filter_jit
 def _functionals(path: Path, outputs: JaxArray) -> tuple[JaxArray, ...]:
     line, directions = path.line, outputs[1:] - outputs[0]
-    theta, weights = timepieces.gauss(QUADRATURE_DEGREE)
+    theta, weights = time_polynomials.gauss(QUADRATURE_DEGREE)
     i, j = np.triu_indices(len(outputs), 1)
 
     def of_pairs(x: JaxArray, axis: int = 1) -> JaxArray:
@@ -66,18 +63,18 @@ def _functionals(path: Path, outputs: JaxArray) -> tuple[JaxArray, ...]:
     def substep(after: JaxArray, piece: tuple[JaxArray, ...]) -> tuple[JaxArray, tuple[JaxArray, ...]]:
         """From the end of a substep to its start."""
         s, r, step, jump = piece
-        end, middle, start = line.values(timepieces.evaluate(s, np.array([1.0, 0.5, 0.0])))
+        end, middle, start = line.values(time_polynomials.evaluate(s, np.array([1.0, 0.5, 0.0])))
         before = integrating_factor_rk4(transport, line.symbol, after, jnp.stack([end, middle, start]), step, 1)
         jets = [(z, -step * (line.symbol * z + transport(z, at))) for z, at in ((before, start), (after, end))]
-        z = timepieces.cubic(*jets)
-        z_x, linear = line.values(line.slope(z)), line.values(timepieces.derivative(z) / step + line.symbol * z)
-        rho = timepieces.evaluate(linear, theta)
-        rho += line.values(timepieces.evaluate(s, theta))[:, None] * timepieces.evaluate(z_x, theta)
+        z = time_polynomials.cubic(*jets)
+        z_x, linear = line.values(line.slope(z)), line.values(time_polynomials.derivative(z) / step + line.symbol * z)
+        rho = time_polynomials.evaluate(linear, theta)
+        rho += line.values(time_polynomials.evaluate(s, theta))[:, None] * time_polynomials.evaluate(z_x, theta)
         gram = line.length / line.grid * jnp.einsum("t, tkx, tlx -> kl", weights, rho, rho)
         sizes = jnp.concatenate([jnp.zeros(1), jnp.diagonal(gram)])
         # Of two nearly equal candidates only round-off is left in the difference: it is added, not trusted.
         square = jnp.maximum(jnp.diagonal(of_pairs(of_pairs(gram, 0), 1)), 0) + 1e-13 * (sizes[i] + sizes[j])
-        moments = line.inner(r[:, None], timepieces.evaluate(z, theta))
+        moments = line.inner(r[:, None], time_polynomials.evaluate(z, theta))
         steepest = jnp.max(jnp.abs(of_pairs(z_x)), axis=-1) + line.missed(of_pairs(line.slope(z)))
         return before, (
             -line.inner(jump, after) - step * (weights @ moments),

@@ -12,15 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 
-from physrank._precision import in_double
-from physrank.certificates import timepieces
+from physrank import compute
+from physrank.certificates import time_polynomials
 from physrank.certificates.trigonometric import Line, halves
 from physrank.equations import Burgers
 from physrank.geometry.space import Array
 from physrank.physics.schemes import integrating_factor_rk4
 
 ROWS_TOGETHER = 8  # rows of a trajectory measured at once: more of them only crowd the cache
-RESIDUAL_DEGREE = max(2 * 5, timepieces.SAMPLES_DEGREE)  # of r in time: ŝ ŝ_x against f
+RESIDUAL_DEGREE = max(2 * 5, time_polynomials.SAMPLES_DEGREE)  # of r in time: ŝ ŝ_x against f
 
 Row = tuple[JaxArray, JaxArray, JaxArray]  # pieces, samples of the force, length of a substep
 
@@ -42,12 +42,10 @@ class Path(eqx.Module):
         return self.pieces, self.force, self.step
 
 
-@in_double
 def reconstruct(problem: Burgers, state: Array) -> Path:
-    return _reconstruct(problem, jnp.asarray(state))
+    return compute.run(_reconstruct, problem, state)
 
 
-@eqx.filter_jit
 def _reconstruct(problem: Burgers, state: JaxArray) -> Path:
     line, factors = Line.of(problem), halves(problem.points)
     initial, rows = (jnp.fft.rfft(x, norm="forward") * factors for x in (problem.initial, state))
@@ -71,24 +69,24 @@ def _march(line: Line, start: JaxArray, force: JaxArray, step: JaxArray) -> tupl
     def substep(c: JaxArray, f: JaxArray) -> tuple[JaxArray, JaxArray]:
         return integrating_factor_rk4(line.explicit, line.symbol, c, f, step, 1), c
 
-    def jet(c: JaxArray, f: JaxArray, f_theta: JaxArray) -> timepieces.Jet:
+    def jet(c: JaxArray, f: JaxArray, f_theta: JaxArray) -> time_polynomials.Jet:
         c_theta = step * line.rate(c, f)
         return c, c_theta, step * jax.jvp(line.rate, (c, f), (c_theta, f_theta))[1]
 
     before, middle, after = force[:-2:2], force[1::2], force[2::2]
     last, starts = jax.lax.scan(substep, start, jnp.stack([before, middle, after], axis=1))
     ends = jnp.concatenate([starts[1:], last[None]])
-    _, slopes = timepieces.sample_matrices(len(middle), ())
+    _, slopes = time_polynomials.sample_matrices(len(middle), ())
     f_theta = jnp.tensordot(slopes, force, 1)
-    return timepieces.quintic(jet(starts, before, f_theta[:, 0]), jet(ends, after, f_theta[:, 1])), last
+    return time_polynomials.quintic(jet(starts, before, f_theta[:, 0]), jet(ends, after, f_theta[:, 1])), last
 
 
 def residual(line: Line, row: Row, at: Array) -> JaxArray:
     """r at the given θ of the substeps of a row: `(at, substeps, modes)`."""
     pieces, force, step = row
-    interpolant, _ = timepieces.sample_matrices(len(force) // 2, tuple(at))
+    interpolant, _ = time_polynomials.sample_matrices(len(force) // 2, tuple(at))
     f = jnp.moveaxis(jnp.tensordot(interpolant, force, 1), 1, 0)
-    value, slope = (timepieces.evaluate(c, at) for c in (pieces, timepieces.derivative(pieces)))
+    value, slope = (time_polynomials.evaluate(c, at) for c in (pieces, time_polynomials.derivative(pieces)))
     return line.residual(value, slope / step, f)
 
 
@@ -125,15 +123,13 @@ class Measures:
             return float(np.exp(np.sum(self.growth)))
 
 
-@in_double
 def measure(path: Path) -> Measures:
-    return Measures(*map(np.asarray, _measure(path)))
+    return Measures(*compute.run(_measure, path))
 
 
-@eqx.filter_jit
 def _measure(path: Path) -> tuple[JaxArray, ...]:
     line = path.line
-    theta, weights = timepieces.gauss(2 * RESIDUAL_DEGREE)
+    theta, weights = time_polynomials.gauss(2 * RESIDUAL_DEGREE)
 
     def measured(row: Row) -> tuple[JaxArray, JaxArray, JaxArray]:
         r = residual(line, row, theta)

@@ -44,7 +44,7 @@ class Assumption:
 class Enclosure:
     """What a method found out: where the true gaps G_ij(t) lie, and why.
 
-    A failed assumption leaves every gap open: use `Enclosure.open` then, or let `Certificate` do so.
+    A failed assumption leaves every gap open: give `open_gaps` then, or let `Certificate` do so.
     """
 
     kind: Kind

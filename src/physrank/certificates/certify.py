@@ -3,9 +3,9 @@
 import hashlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -16,6 +16,7 @@ from physrank.certificates.burgers import BurgersEnergy
 from physrank.certificates.certificate import MEANING, Assumption, Certificate, Enclosure
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
+from physrank.certificates.ranked import Ranked
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 from physrank.certificates.sine_gordon import SineGordonEnergy
 from physrank.certificates.trigonometric import scaled_nyquist
@@ -23,12 +24,10 @@ from physrank.geometry import Ball, InconsistentBounds, UncertaintySet, pair_sup
 from physrank.geometry import intersect as bounds_of_all
 from physrank.geometry.space import Array
 from physrank.physics import Problem
-from physrank.ranking import Ranking
-from physrank.ranking.until import NAMED
 
-Method = Callable[[Problem, Ranking], Enclosure]
+Method = Callable[[Problem, Ranked], Enclosure]
 
-METHODS: dict[type[Problem], Any] = {
+KNOWN: dict[type[Problem], Any] = {
     equations.Burgers: BurgersEnergy(),
     equations.DiffusionReaction: DiffusionReactionEnergy(),
     equations.ReactionDiffusion: ValidatedReactionDiffusion(),
@@ -38,7 +37,7 @@ METHODS: dict[type[Problem], Any] = {
 
 def certify(
     problem: Problem,
-    ranking: Ranking,
+    ranking: Ranked,
     *,
     tolerance: float = 0.0,
     by: Method | None = None,
@@ -58,7 +57,7 @@ def certify(
     """
     if not (np.isfinite(tolerance) and tolerance >= 0):
         raise ValueError(f"tolerance must be a finite number ≥ 0; got {tolerance}.")
-    if not (isinstance(problem, Problem) and isinstance(ranking, Ranking)):
+    if not (isinstance(problem, Problem) and isinstance(ranking, Ranked)):
         raise ValueError(
             f"Expected certify(problem, ranking, …); got {type(problem).__name__} and {type(ranking).__name__}."
         )
@@ -76,11 +75,11 @@ def certify(
         float(tolerance),
         time.perf_counter() - started,
         fingerprint=_fingerprint(problem, ranking, known),
-        excluded=tuple(ranking.library.excluded),
+        excluded=tuple(ranking.candidates.excluded),
     )
 
 
-def _round_off(ranking: Ranking) -> Array:
+def _round_off(ranking: Ranked) -> Array:
     """A guard for gaps that are not enclosed: candidates that differ by the rounding of their numbers are not told apart."""
     with np.errstate(over="ignore", invalid="ignore"):
         norm = ranking.space.norm
@@ -89,7 +88,7 @@ def _round_off(ranking: Ranking) -> Array:
         return eps * (sizes[:, None] + sizes[None, :]) * (distances[:, None] + distances[None, :])
 
 
-def _fingerprint(problem: Problem, ranking: Ranking, discrepancy: UncertaintySet | None) -> str:
+def _fingerprint(problem: Problem, ranking: Ranked, discrepancy: UncertaintySet | None) -> str:
     """What a certificate is about: the problem with its data, the candidates, the task, the discrepancy."""
     found = hashlib.sha256()
     for thing in (problem, ranking.outputs, ranking.space.weights, _leaves(discrepancy)):
@@ -164,38 +163,13 @@ def _as_set(discrepancy: Any) -> UncertaintySet:
     return discrepancy
 
 
-@dataclass(frozen=True)
-class until:
-    """A stopping rule for `rank`: correct until the decision is certified.
-
-    `decision`: "pairs", every pair that could differ by more than `tolerance`; or "best", a candidate that is certainly
-    within `tolerance` of the best loss. `by` and `discrepancy` as in `certify`.
-    """
-
-    decision: Literal["pairs", "best"] = "pairs"
-    tolerance: float = 0.0
-    by: Method | None = None
-    discrepancy: UncertaintySet | float | None = None
-
-    def __post_init__(self) -> None:
-        if self.decision not in ("pairs", "best"):
-            raise ValueError(f'decision must be "pairs" or "best"; got {self.decision!r}.')
-
-    def __call__(self, problem: Problem, ranking: Ranking) -> Certificate:
-        found = certify(problem, ranking, tolerance=self.tolerance, by=self.by, discrepancy=self.discrepancy)
-        return replace(found, wanted=self.decision)
-
-
-NAMED["certified"] = until()
-
-
 def method_for(problem: Problem) -> Method:
     """The method known for a problem's equation."""
-    if type(problem) in METHODS:
-        return METHODS[type(problem)]
+    if type(problem) in KNOWN:
+        return KNOWN[type(problem)]
     if "secant_metric" in vars(type(problem)):  # inherited, it may belong to another defect
         return StronglyMonotone()
-    known = ", ".join(sorted(kind.__name__ for kind in METHODS))
+    known = ", ".join(sorted(kind.__name__ for kind in KNOWN))
     raise ValueError(
         f"No certificate is known for {type(problem).__name__}; there is one for {known}, not for classes derived from them. "
         "For a strongly monotone problem of your own, define secant_metric in its class, or pass "
@@ -204,9 +178,9 @@ def method_for(problem: Problem) -> Method:
     )
 
 
-def _transfer(enclosure: Enclosure, ranking: Ranking, discrepancy: UncertaintySet) -> Enclosure:
+def _transfer(enclosure: Enclosure, ranking: Ranked, discrepancy: UncertaintySet) -> Enclosure:
     """G_ij(t + ξ) for ξ in the stated set; its support function is evaluated in double precision."""
-    valid = ranking.library.valid
+    valid = ranking.candidates.valid
     supports = np.full((len(valid), len(valid)), np.nan)
     # ⟨z, d⟩ of functions is the product on the grid with the last mode of d halved: that mode's square counts half.
     outputs = scaled_nyquist(ranking.outputs, 0.5) if enclosure.as_functions else ranking.outputs

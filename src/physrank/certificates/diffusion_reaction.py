@@ -10,9 +10,9 @@ import numpy as np
 
 from physrank.certificates._terminal import channel_weights, defects, enclose, from_initial, ready, unknown
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold
+from physrank.certificates.ranked import Ranked
 from physrank.equations import DiffusionReaction
 from physrank.geometry.space import Array
-from physrank.ranking.result import Ranking
 
 TARGET = "the exact solution of the trapezoidal map on the same grid, from the same initial frame"
 NORM = "the cell-area L² norm of the terminal fields"
@@ -89,7 +89,7 @@ class DiffusionReactionEnergy:
     in every norm in which ⟨ΔF, e⟩ ≤ ν‖e‖². Many norms are carried at once, and each may improve the others.
     """
 
-    def __call__(self, problem: Any, ranking: Ranking) -> Enclosure:
+    def __call__(self, problem: Any, ranking: Ranked) -> Enclosure:
         assumptions = ready(problem, ranking, DiffusionReaction)
         if not all_hold(assumptions):
             return unknown(ranking, TARGET, NORM, assumptions)

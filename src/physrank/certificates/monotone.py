@@ -11,20 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 
-from physrank._precision import double
+from physrank import compute, tasks
 from physrank.certificates.certificate import Assumption, Enclosure, open_gaps
+from physrank.certificates.ranked import Ranked
 from physrank.geometry import GapIntervals, gaps_of
 from physrank.geometry.space import Array
-from physrank.physics import Problem
+from physrank.physics import Problem, fits
 from physrank.physics.monotone import OwnMetric, SecantMetric
-from physrank.ranking import Ranking, tasks
-from physrank.ranking.candidates import fits
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
@@ -53,8 +51,8 @@ class StronglyMonotone:
         if self.metric is not None and not callable(self.metric):
             raise ValueError(f"metric must be a function of the state that returns z ↦ M_s z; got {self.metric!r}.")
 
-    def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
-        if problem.state_shape is not None and not fits(np.shape(ranking.state), problem.state_shape):
+    def __call__(self, problem: Problem, ranking: Ranked) -> Enclosure:
+        if not fits(np.shape(ranking.state), problem.state_shape):
             return _foreign(problem, ranking)
         actions = inverse_actions(problem, ranking, self)
         bounds = 2 * actions.residual_norm * pair_distances(problem, ranking, self, actions)
@@ -62,7 +60,7 @@ class StronglyMonotone:
         return Enclosure(
             kind="theorem",
             target=TARGET,
-            gaps=GapIntervals.around(gaps, spread(bounds, ranking)),
+            gaps=GapIntervals.around(gaps, in_all_places(bounds, ranking)),
             state_bound=actions.residual_norm,
             norm="the energy norm of M",
             assumptions=(*common_assumptions(ranking, actions), *self._stated(problem, ranking)),
@@ -81,13 +79,14 @@ class StronglyMonotone:
         constant = self.coercivity(state) if callable(self.coercivity) else self.coercivity
         return OwnMetric(problem.defect(state), jnp.asarray(constant, float), self.metric(state), inverse)
 
-    def _stated(self, problem: Problem, ranking: Ranking) -> tuple[Assumption, ...]:
+    def _stated(self, problem: Problem, ranking: Ranked) -> tuple[Assumption, ...]:
         if self.metric is None:
             return ()
-        anchor, candidates = np.asarray(ranking.response.anchor)[None], ranking.library.states[ranking.library.valid]
-        with double():
-            others = jnp.asarray(np.concatenate([anchor, candidates]), float)
-            found = np.asarray(_secant_ratios(problem, self, jnp.asarray(ranking.state, float), others))
+        anchor, candidates = (
+            np.asarray(ranking.response.anchor)[None],
+            ranking.candidates.states[ranking.candidates.valid],
+        )
+        found = compute.run(_secant_ratios, problem, self, ranking.state, np.concatenate([anchor, candidates]))
         least = float(np.min(found[~np.isnan(found)], initial=np.inf))
         return (
             Assumption(
@@ -143,52 +142,52 @@ def _squared_norm(b: Array, z: Array, rho: Array, coercivity: float) -> Array:
     return np.where(found >= -slack, np.maximum(found, 0.0) + slack, np.nan)
 
 
-def pair_distances(problem: Problem, ranking: Ranking, rule: StronglyMonotone, actions: InverseActions) -> Array:
+def pair_distances(problem: Problem, ranking: Ranked, method: StronglyMonotone, actions: InverseActions) -> Array:
     """‖Qᵀ W (y_i − y_j)‖_{M⁻¹} among the valid candidates, from the N − 1 solutions.
 
     Differences are formed before anything is multiplied: of two nearly equal candidates, a Gram matrix would leave only
     round-off.
     """
-    outputs, solutions = ranking.outputs[ranking.library.valid], actions.values[1:]
+    outputs, solutions = ranking.outputs[ranking.candidates.valid], actions.values[1:]
     i, j = np.triu_indices(len(outputs), 1)
     z = np.concatenate([np.zeros_like(solutions[:1]), solutions])
     z = z[i] - z[j]
-    with double():
-        covectors = _pulled(ranking, outputs[i] - outputs[j])
-        b, rho = _pair_defects(problem, rule, jnp.asarray(ranking.state, float), covectors, jnp.asarray(z))
-    flat = [np.asarray(x).reshape(len(z), -1) for x in (b, rho)]
+    pair_defects = compute.run(
+        _pair_defects, problem, method, ranking.state, _pulled(ranking, outputs[i] - outputs[j]), z
+    )
+    flat = [x.reshape(len(z), -1) for x in pair_defects]
     found = np.zeros((len(outputs), len(outputs)))
     found[i, j] = found[j, i] = np.sqrt(_squared_norm(flat[0], z, flat[1], actions.coercivity))
     return found
 
 
-@eqx.filter_jit
-def _pair_defects(problem: Problem, rule: StronglyMonotone, state: JaxArray, covectors: JaxArray, z: JaxArray):
+def _pair_defects(problem: Problem, method: StronglyMonotone, state: JaxArray, covectors: JaxArray, z: JaxArray):
     """b and b − M ẑ for every pair."""
-    metric = rule.prepare(problem, state)
+    metric = method.prepare(problem, state)
     shape = metric.residual.shape
     rhs = jax.vmap(metric.free)(covectors)
     return rhs, rhs - jax.lax.map(lambda row: metric.apply(row.reshape(shape)), z)
 
 
-def pulled_differences(ranking: Ranking) -> JaxArray:
+def pulled_differences(ranking: Ranked) -> Array:
     """Qᵀ W (y_k − y_1) for all valid candidates but the first, as covectors of the state."""
-    outputs = ranking.outputs[ranking.library.valid]
+    outputs = ranking.outputs[ranking.candidates.valid]
     return _pulled(ranking, outputs[1:] - outputs[0])
 
 
-def _pulled(ranking: Ranking, differences: Array) -> JaxArray:
-    weighted = jnp.asarray(ranking.space.weights * differences)
-    if compares_states(ranking):
-        return weighted
-    _, pull = jax.vjp(ranking.task.map, jnp.asarray(ranking.state))
-    return jax.vmap(lambda d: pull(d)[0])(weighted)
+def _pulled(ranking: Ranked, differences: Array) -> Array:
+    weighted = ranking.space.weights * differences
+    return weighted if compares_states(ranking) else compute.run(_pull_back, ranking.task.map, ranking.state, weighted)
 
 
-@eqx.filter_jit
-def _actions(problem: Problem, rule: StronglyMonotone, state: JaxArray, differences: JaxArray):
+def _pull_back(task: Callable[[JaxArray], JaxArray], state: JaxArray, covectors: JaxArray) -> JaxArray:
+    _, pull = jax.vjp(task, state)
+    return jax.vmap(lambda d: pull(d)[0])(covectors)
+
+
+def _actions(problem: Problem, method: StronglyMonotone, state: JaxArray, differences: JaxArray):
     """Right-hand sides (the residual, then the differences), approximate solutions, defects; μ; the largest fixed row."""
-    metric = rule.prepare(problem, state)
+    metric = method.prepare(problem, state)
     rhs = jnp.concatenate([metric.residual[None], jax.vmap(metric.free)(differences)])
 
     def one(b: JaxArray) -> tuple[JaxArray, JaxArray]:
@@ -202,10 +201,9 @@ def _actions(problem: Problem, rule: StronglyMonotone, state: JaxArray, differen
     return rhs, values, defects, metric.coercivity, fixed, metric.hypotheses
 
 
-@eqx.filter_jit
-def _secant_ratios(problem: Problem, rule: StronglyMonotone, state: JaxArray, others: JaxArray) -> JaxArray:
+def _secant_ratios(problem: Problem, method: StronglyMonotone, state: JaxArray, others: JaxArray) -> JaxArray:
     """⟨A(s) − A(v), s − v⟩ / ‖s − v‖²_M for every v; NaN where v = s."""
-    metric = rule.prepare(problem, state)
+    metric = method.prepare(problem, state)
 
     def one(v: JaxArray) -> JaxArray:
         e = state - v
@@ -214,43 +212,41 @@ def _secant_ratios(problem: Problem, rule: StronglyMonotone, state: JaxArray, ot
     return jax.lax.map(one, others)
 
 
-def inverse_actions(problem: Problem, ranking: Ranking, rule: StronglyMonotone) -> InverseActions:
-    with double():
-        *rows, coercivity, fixed, hypotheses = _actions(
-            problem, rule, jnp.asarray(ranking.state, float), pulled_differences(ranking)
-        )
-    flat = [np.asarray(x).reshape(len(x), -1) for x in rows]
+def inverse_actions(problem: Problem, ranking: Ranked, method: StronglyMonotone) -> InverseActions:
+    found = compute.run(_actions, problem, method, ranking.state, pulled_differences(ranking))
+    *rows, coercivity, fixed, hypotheses = found
+    flat = [x.reshape(len(x), -1) for x in rows]
     needed = {name: float(value) for name, value in hypotheses.items()}
     all_free = flat[0].shape[1] == np.size(ranking.state)
     left = None if all_free else float(fixed)
     return InverseActions(*flat, coercivity=float(coercivity), fixed=left, hypotheses=needed)
 
 
-def compares_states(ranking: Ranking) -> bool:
+def compares_states(ranking: Ranked) -> bool:
     """Whether the task is the whole state, entry by entry."""
     return ranking.task.map is tasks.field().map and ranking.outputs.shape[1:] == np.shape(ranking.state)
 
 
-def proxy_of(ranking: Ranking) -> Array:
+def proxy_of(ranking: Ranked) -> Array:
     """q = Q(s), from the state itself."""
     return ranking.task.outputs(np.asarray(ranking.state)[None])[0]
 
 
-def _foreign(problem: Problem, ranking: Ranking) -> Enclosure:
+def _foreign(problem: Problem, ranking: Ranked) -> Enclosure:
     said = f"{np.shape(ranking.state)}, the problem has {problem.state_shape}"
     belongs = Assumption("the ranking's state belongs to the problem", False, said)
     return Enclosure("theorem", TARGET, open_gaps(len(ranking.names)), np.inf, "the energy norm of M", (belongs,))
 
 
-def spread(bounds: Array, ranking: Ranking) -> Array:
+def in_all_places(bounds: Array, ranking: Ranked) -> Array:
     """Bounds of valid candidates in the place of all; what is excluded stays open."""
-    valid = ranking.library.valid
+    valid = ranking.candidates.valid
     full = np.full((len(valid), len(valid)), np.nan)
     full[np.ix_(valid, valid)] = bounds
     return full
 
 
-def common_assumptions(ranking: Ranking, actions: InverseActions) -> tuple[Assumption, ...]:
+def common_assumptions(ranking: Ranked, actions: InverseActions) -> tuple[Assumption, ...]:
     """What every strongly monotone certificate rests on and can be checked."""
     constant, residual = actions.coercivity, actions.rhs[0]
     return (

@@ -1,7 +1,7 @@
 """The local Newton enclosure: a zero near the anchor, and how far it can be from the corrected state.
 
 With v the point of the last linearisation, L = A'(v), L δ = −A(v) + ℓ, β ≥ ‖L⁻¹‖ and A' Lipschitz with constant Λ on the
-ball of radius R₀ around v: if η ≥ ‖L⁻¹A(v)‖ and 4aη < 1 with a = βΛ/2, there is exactly one zero u within
+ball of radius R₀ around v: if η ≥ ‖L⁻¹A(v)‖ and 4aη < 1, where a = βΛ/2, there is exactly one zero u within
 
     R = (1 − √(1 − 4aη)) / 2a ≤ R₀
 
@@ -20,13 +20,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 
-from physrank._precision import double
+from physrank import compute
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
-from physrank.certificates.monotone import proxy_of, pulled_differences, spread
+from physrank.certificates.monotone import in_all_places, proxy_of, pulled_differences
+from physrank.certificates.ranked import Ranked
 from physrank.geometry import GapIntervals, gaps_of
 from physrank.geometry.space import Array
 from physrank.physics import Problem
-from physrank.ranking import Ranking
 
 DENSE_LIMIT = 150  # unknowns up to which constants are computed
 
@@ -58,7 +58,7 @@ class LocalNewton:
         if self.lipschitz is not None and not self.lipschitz >= 0:
             raise ValueError(f"lipschitz must be a number ≥ 0; got {self.lipschitz!r}.")
 
-    def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
+    def __call__(self, problem: Problem, ranking: Ranked) -> Enclosure:
         response = ranking.response
         base, state = np.asarray(response.base, np.float64), np.asarray(response.state, np.float64)
         if not (np.isfinite(base).all() and np.isfinite(state).all()):
@@ -69,7 +69,7 @@ class LocalNewton:
                 f"Constants are computed for up to {DENSE_LIMIT} unknowns; this state has {base.size}. "
                 "Give inverse and lipschitz."
             )
-        with double():
+        with compute.double():
             at = jnp.asarray(base)
             defect, tangent = problem.linearise(at)
             # From the definition, so that a shortened step or a solver's claim cannot hide anything.
@@ -92,7 +92,7 @@ class LocalNewton:
             ),
             _uncontradicted((state - base, pushed, bent, defect), beta, curvature),
             *self._polynomial(problem, base),
-            Assumption("4aη < 1: the point of linearisation is close enough", closeness < 1, closeness),
+            Assumption("4aη < 1, where a = βΛ/2: the point of linearisation is close enough", closeness < 1, closeness),
             Assumption("the ball is inside the one where Λ holds", bound <= self.radius, float(bound)),
         )
         if not all_hold(assumptions):
@@ -102,7 +102,7 @@ class LocalNewton:
         missing = np.stack([np.zeros(base.size), *(np.asarray(s.defect).ravel() for s in solves)])
         bounds = 2 * remainder * (_distances(adjoint) + beta * _distances(missing))
         gaps = gaps_of(ranking.space, ranking.outputs, proxy_of(ranking))
-        enclosed = GapIntervals.around(gaps, spread(bounds, ranking))
+        enclosed = GapIntervals.around(gaps, in_all_places(bounds, ranking))
         return self._enclosure(ranking, beta * remainder, enclosed, assumptions, len(solves))
 
     def _stated(self) -> str:
@@ -133,7 +133,7 @@ class LocalNewton:
         return (float("inf"), curvature) if inside <= 0 else (2 * eta / (1 + float(np.sqrt(inside))), curvature)
 
     def _enclosure(
-        self, ranking: Ranking, bound: float, gaps: GapIntervals, assumptions: tuple[Assumption, ...], solves: int
+        self, ranking: Ranked, bound: float, gaps: GapIntervals, assumptions: tuple[Assumption, ...], solves: int
     ) -> Enclosure:
         return Enclosure(
             kind="theorem",
@@ -166,7 +166,7 @@ def _ratio(part: float, whole: float) -> float:
 def _departure(problem: Problem, at: Array, degree: int) -> float:
     """‖A(v + h) − Taylor polynomial‖ relative to its terms, for one random h of the size of v."""
     size = float(np.abs(at).max()) or 1.0
-    with double():
+    with compute.double():
         along = size * jnp.asarray(np.random.default_rng(0).standard_normal(at.shape))
         term = lambda t: problem.defect(jnp.asarray(at) + t * along)  # noqa: E731
         reached, total, scale = term(jnp.ones(())), jnp.zeros(at.shape), 0.0

@@ -10,25 +10,25 @@ only approximate, and may be: for any ẑ with ρ = b − M ẑ,
 from dataclasses import dataclass
 from typing import Any
 
-import mpmath
 import numpy as np
 
+from physrank import _optional
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
 from physrank.certificates.monotone import (
     TARGET,
     StronglyMonotone,
     common_assumptions,
     compares_states,
+    in_all_places,
     inverse_actions,
     proxy_of,
-    spread,
 )
+from physrank.certificates.ranked import Ranked
 from physrank.certificates.rounding import SMALLEST, Interval, above, below, gamma, product_bounds
 from physrank.equations import ReactionDiffusion
 from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array
 from physrank.physics import Problem
-from physrank.ranking import Ranking
 
 OPERATIONS = 16  # more than the roundings on the way of any term through a stencil, in up to three dimensions
 
@@ -37,7 +37,7 @@ OPERATIONS = 16  # more than the roundings on the way of any term through a sten
 class ValidatedReactionDiffusion:
     """The certificate of a reaction–diffusion ranking that compares whole fields; other linear tasks get the theorem."""
 
-    def __call__(self, problem: Problem, ranking: Ranking) -> Enclosure:
+    def __call__(self, problem: Problem, ranking: Ranked) -> Enclosure:
         if type(problem) is not ReactionDiffusion:  # a derived class may have another defect
             raise ValueError(f"This certificate is for equations.ReactionDiffusion; got {type(problem).__name__}.")
         if not compares_states(ranking) or np.shape(ranking.state) != problem.state_shape:
@@ -63,8 +63,8 @@ class ValidatedReactionDiffusion:
         )
 
 
-def _enclose(operator: "EnclosedOperator", ranking: Ranking, rhs: Array, values: Array) -> tuple[GapIntervals, float]:
-    valid = ranking.library.valid
+def _enclose(operator: "EnclosedOperator", ranking: Ranked, rhs: Array, values: Array) -> tuple[GapIntervals, float]:
+    valid = ranking.candidates.valid
     outputs, weights, mu = ranking.outputs[valid], ranking.space.weights, operator.coercivity
     inside = (slice(None), *[slice(1, -1)] * weights.ndim)
     # What the stored right-hand sides stand for: the residual, and W (y_k − y_1) inside.
@@ -86,7 +86,7 @@ def _enclose(operator: "EnclosedOperator", ranking: Ranking, rhs: Array, values:
     losses = (Interval.of(weights) * (Interval.of(outputs) - proxy_of(ranking)).squared()).total(dims)
     gaps = losses[None, :] - losses[:, None]
     low, high = below(gaps.low - bounds), above(gaps.high + bounds)
-    return GapIntervals(spread(low, ranking), spread(high, ranking)), float(residual.high)
+    return GapIntervals(in_all_places(low, ranking), in_all_places(high, ranking)), float(residual.high)
 
 
 class EnclosedOperator:
@@ -170,7 +170,8 @@ def _shifted(nodes: Array, lead: int, axis: int, by: int) -> Array:
 
 def _sine_squared(intervals: int) -> Interval:
     """sin²(π / 2n), enclosed."""
-    value: Any = mpmath.iv.sin(mpmath.iv.pi / (2 * intervals))  # pyright: ignore[reportOperatorIssue]
+    iv = _optional.load("mpmath").iv
+    value: Any = iv.sin(iv.pi / (2 * intervals))
     ends = [np.asarray(float(end)) for end in (value.a, value.b)]
     return Interval(below(ends[0]), above(ends[1])).squared()
 

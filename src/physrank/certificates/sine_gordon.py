@@ -11,10 +11,10 @@ import numpy as np
 from physrank.certificates._sine_gordon_flow import multiplicity, reconstruct, verlet_slopes, wavenumbers
 from physrank.certificates._terminal import channel_weights, defects, enclose, from_initial, ready, unknown
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold
+from physrank.certificates.ranked import Ranked
 from physrank.certificates.trigonometric import scaled_nyquist
 from physrank.equations import SineGordon
 from physrank.geometry.space import Array
-from physrank.ranking.result import Ranking
 
 MASSES = 2.0 ** (-np.arange(9) / 4)  # κ of the energies ‖v‖² + c²‖u_x‖² + κ²‖u‖²
 
@@ -92,7 +92,7 @@ class SineGordonEnergy:
         if self.target not in TARGETS:
             raise ValueError(f'target must be "grid" or "continuum"; got {self.target!r}.')
 
-    def __call__(self, problem: Any, ranking: Ranking) -> Enclosure:
+    def __call__(self, problem: Any, ranking: Ranked) -> Enclosure:
         target, norm = TARGETS[self.target], NORMS[self.target]
         assumptions = ready(problem, ranking, SineGordon)
         if not all_hold(assumptions):
@@ -162,7 +162,7 @@ def _stable(problem: SineGordon) -> Assumption:
     return Assumption("every substep is stable: τ √(c²k² + 1) < 2 for all modes", number < 2, number)
 
 
-def _uniform(ranking: Ranking) -> Assumption:
+def _uniform(ranking: Ranked) -> Assumption:
     weights = ranking.space.weights.reshape(2, -1)
     spread = float(np.max(np.ptp(weights, axis=1) / weights.max(axis=1)))
     return Assumption("the metric weighs all points of a field alike", spread < 1e-12, spread)

@@ -5,20 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from physrank.geometry.space import Array
+from physrank._arrays import Array, to_numpy
 
 
 def finite_array(name: str, values: Any) -> Array:
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must be an array of real numbers; got dtype {array.dtype}.")
-    array = array.astype(np.float64)
-    if not np.all(np.isfinite(array)):
-        bad = np.argwhere(~np.isfinite(array))
-        raise ValueError(
-            f"{name} must be finite; got {len(bad)} NaN or infinite values, the first at index {tuple(map(int, bad[0]))}."
-        )
-    return array
+    return to_numpy(name, values, finite=True)
 
 
 def positive(name: str, value: Any) -> Array:
@@ -70,6 +61,10 @@ def under_resolved(field: Array) -> bool:
     tail = power[..., 2 * power.shape[-1] // 3 :].sum(axis=-1)
     noise = 1e-24 * (mean + power.sum(axis=-1))  # a constant field has only round-off in its spectrum
     return bool(np.any(tail > TAIL_FRACTION * power.sum(axis=-1) + noise))
+
+
+def resolution_concerns(field: Array) -> list[str]:
+    return ["under-resolved on this grid"] if under_resolved(field) else []
 
 
 def warn_under_resolved(name: str, field: Array) -> None:

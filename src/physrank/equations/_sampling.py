@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
+from physrank import _optional
 from physrank.equations._checks import finite_array
+from physrank.geometry.lifts import lift
 from physrank.geometry.space import Array
-from physrank.physics.lifts import lift
 
 
 def sample_forcing(forcing: Any, times: Array, x: Array, fractions: Array) -> Array:
@@ -31,4 +31,5 @@ def sample_forcing(forcing: Any, times: Array, x: Array, fractions: Array) -> Ar
         )
     rows = lift(values, (len(x),), "fourier")
     # Not-a-knot needs four rows; with fewer, the interpolating polynomial is the same thing.
-    return CubicSpline(times, rows, bc_type="not-a-knot" if len(times) > 2 else "natural")(stages)
+    spline = _optional.load("scipy.interpolate").CubicSpline
+    return spline(times, rows, bc_type="not-a-knot" if len(times) > 2 else "natural")(stages)

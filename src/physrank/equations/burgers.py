@@ -7,25 +7,27 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from physrank._precision import as_double
+from physrank._arrays import as_double
 from physrank.equations._checks import (
     finite_array,
     increasing_times,
     positive,
+    resolution_concerns,
     warn_under_resolved,
     whole_number,
 )
-from physrank.equations._periodic import PeriodicLine
 from physrank.equations._sampling import sample_forcing
-from physrank.physics import Marching
-from physrank.physics.lifts import lift
-from physrank.physics.quadrature import Metric, periodic_l2
+from physrank.geometry.grid import Grid
+from physrank.geometry.lifts import lift
+from physrank.geometry.metrics import Metric
+from physrank.physics import Evolution, Marching
+from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import integrating_factor_rk4
 
 RK4_LIMIT = 2.8  # of |u| k Δt on the imaginary axis
 
 
-class Burgers(PeriodicLine):
+class Burgers(Evolution):
     """Viscous Burgers on a periodic interval.
 
         u_t − ν u_xx + u u_x = f,   u(0) = u₀
@@ -107,7 +109,7 @@ class Burgers(PeriodicLine):
         faster = (
             [f"its speeds need substeps={needed}: the flow is unstable around it"] if needed > self.substeps else []
         )
-        return super().concerns(state) + faster
+        return initial_mismatch(state, np.asarray(self.initial)) + resolution_concerns(state) + faster
 
     def flow(self, now: Array, data: tuple[Array, Array], row: tuple[Array, Array]) -> Array:
         """Φ_n: one stored row to the next."""
@@ -136,8 +138,10 @@ class Burgers(PeriodicLine):
         dx, dt = self.length / self.points, jnp.diff(self.times)
         return dx * (jnp.sum(defect[0] ** 2) + jnp.sum(dt[:, None] * (defect[1:] / dt[:, None]) ** 2))
 
-    def coarsen(self, points: int | None = None, substeps: int | None = None) -> "Burgers":
-        """The same problem on fewer points and substeps (a divisor of the present number), for a cheap direct solve."""
+    def coarsen(self, *, points: int | None = None, substeps: int | None = None, rows: int | None = None) -> "Burgers":
+        """On fewer points and substeps, which must divide the present ones: the force is stored at their ends."""
+        if rows not in (None, 1):
+            raise ValueError(f"Burgers keeps all of its rows; got rows={rows}.")
         points = self.points if points is None else points
         new = self.substeps if substeps is None else substeps
         if self.substeps % new:
@@ -154,8 +158,20 @@ class Burgers(PeriodicLine):
         spectra = as_double(np.fft.rfft(lift(samples, (points,), "fourier"), axis=-1))
         return eqx.tree_at(lambda p: p.forcing, coarse, spectra)
 
+    @property
+    def grid(self) -> Grid:
+        return Grid.periodic(self.points, self.length)
+
     def metric(self) -> Metric:
-        return periodic_l2(self.length)
+        return self.grid.metric()
+
+    @property
+    def output(self) -> str:
+        return "terminal"
+
+    @property
+    def cheap_to_solve(self) -> bool:
+        return True
 
     @property
     def state_shape(self) -> tuple[int, ...]:

@@ -7,10 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from physrank._precision import as_double
+from physrank._arrays import as_double
 from physrank.equations._checks import finite_array, increasing_times, not_negative_number, positive, whole_number
+from physrank.geometry.grid import Grid
+from physrank.geometry.metrics import Metric
 from physrank.physics import Evolution, Marching
-from physrank.physics.quadrature import Metric, cell_area
+from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import ssp_rk2
 
 CFL_LIMIT = 1.0  # of first-order Rusanov fluxes with SSPRK2, summed over axes
@@ -181,14 +183,14 @@ class CompressibleFlow(Evolution):
             self.initial,
             (self.gamma, self.shear, self.bulk),
             forcing=jnp.diff(self.times),
-            weights=self.spacing ** (self.initial.ndim - 1),
+            residual_weights=self.spacing ** (self.initial.ndim - 1),
             difference=self.difference,
         )
 
     def admissible(self, state: Array) -> Bool[Array, ""]:
         channels = jnp.moveaxis(state, 1, 0)
         pressure = self.pressure(channels, self.gamma)
-        return jnp.all(jnp.isfinite(state)) & jnp.all(channels[0] > 0) & jnp.all(pressure > 0)
+        return jnp.all(channels[0] > 0) & jnp.all(pressure > 0)
 
     def concerns(self, state: np.ndarray) -> list[str]:
         found = _unphysical(np.moveaxis(state, 1, 0), float(self.gamma))
@@ -198,14 +200,17 @@ class CompressibleFlow(Evolution):
                 found = (
                     f"its waves need substeps={int(np.ceil(interval / step - 1e-9))}: the flow is unstable around it"
                 )
-        return super().concerns(state) + ([found] if found else [])
+        return initial_mismatch(state, np.asarray(self.initial)) + ([found] if found else [])
 
-    def metric(self) -> Metric:
-        return cell_area([self.length] * (self.initial.ndim - 1))
+    def residual_energy(self, defect: Array) -> Float[Array, ""]:
+        return self.marching.residual_energy(defect)
 
     @property
-    def output(self) -> str:
-        return "field"
+    def grid(self) -> Grid:
+        return Grid.cells(self.initial.shape[1:], self.length, kind=None)
+
+    def metric(self) -> Metric:
+        return self.grid.metric()
 
     @property
     def state_shape(self) -> tuple[int, ...]:

@@ -7,11 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from physrank._precision import as_double
+from physrank._arrays import as_double
 from physrank.equations._checks import finite_array, increasing_times, positive
+from physrank.geometry.grid import Grid
+from physrank.geometry.metrics import Metric
 from physrank.physics import Evolution, Krylov, Marching
-from physrank.physics.cells import cosine_basis, neumann_laplacian
-from physrank.physics.quadrature import Metric, cell_area
+from physrank.physics.marching import initial_mismatch
+from physrank.physics.neumann import cosine_basis, neumann_laplacian
 from physrank.physics.solvers import LinearMap
 
 
@@ -134,24 +136,26 @@ class DiffusionReaction(Evolution):
             implicit=True,
             solver=Krylov("bicgstab", rtol=1e-10, atol=1e-12, max_steps=100),
             preconditioner=self.precondition,
-            weights=self.spacing**2,
+            residual_weights=self.spacing**2,
         )
 
+    def residual_energy(self, defect: Array) -> Float[Array, ""]:
+        return self.marching.residual_energy(defect)
+
+    def concerns(self, state: np.ndarray) -> list[str]:
+        return initial_mismatch(state, np.asarray(self.initial))
+
+    @property
+    def grid(self) -> Grid:
+        return Grid.cells(self.initial.shape[1:], self.length)
+
     def metric(self) -> Metric:
-        return cell_area([self.length, self.length])
+        return self.grid.metric()
+
+    @property
+    def output(self) -> str:
+        return "terminal"
 
     @property
     def state_shape(self) -> tuple[int, ...]:
         return (self.times.shape[-1], *self.initial.shape)
-
-    @property
-    def grid_shape(self) -> tuple[int, ...]:
-        return self.initial.shape[1:]
-
-    @property
-    def lift_kind(self) -> str:
-        return "cosine"
-
-    @property
-    def batch_width(self) -> int:
-        return 1

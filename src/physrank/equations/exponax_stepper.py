@@ -4,12 +4,14 @@ from typing import Any
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
-from physrank._precision import as_double
-from physrank.equations._checks import finite_array, under_resolved, warn_under_resolved
+from physrank._arrays import as_double
+from physrank.equations._checks import finite_array, resolution_concerns, warn_under_resolved
+from physrank.geometry.grid import Grid
+from physrank.geometry.metrics import Metric
 from physrank.physics import Evolution, Marching
-from physrank.physics.quadrature import Metric, periodic_l2
+from physrank.physics.marching import initial_mismatch
 
 
 class ExponaxStepper(Evolution):
@@ -50,27 +52,30 @@ class ExponaxStepper(Evolution):
 
     @property
     def marching(self) -> Marching:
-        cell = float(np.prod(self.lengths)) / int(np.prod(self.grid_shape))
-        return Marching(self.stepper, self.initial, weights=cell)
+        cell = float(np.prod(self.lengths)) / int(np.prod(self.grid.shape))
+        return Marching(self.stepper, self.initial, residual_weights=cell)
+
+    def residual_energy(self, defect: Array) -> Float[Array, ""]:
+        return self.marching.residual_energy(defect)
 
     def concerns(self, state: np.ndarray) -> list[str]:
-        return super().concerns(state) + (["under-resolved on this grid"] if under_resolved(state) else [])
+        return initial_mismatch(state, np.asarray(self.initial)) + resolution_concerns(state)
+
+    @property
+    def grid(self) -> Grid:
+        return Grid.periodic(self.initial.shape[1:], self.lengths)
 
     def metric(self) -> Metric:
-        return periodic_l2(self.lengths)
+        return self.grid.metric()
 
     @property
-    def state_shape(self) -> tuple[int | None, ...]:
-        return (None, *self.initial.shape)
-
-    @property
-    def grid_shape(self) -> tuple[int, ...]:
-        return self.initial.shape[1:]
-
-    @property
-    def lift_kind(self) -> str:
-        return "fourier"
+    def output(self) -> str:
+        return "terminal"
 
     @property
     def cheap_to_solve(self) -> bool:
         return True
+
+    @property
+    def state_shape(self) -> tuple[int | None, ...]:
+        return (None, *self.initial.shape)

@@ -8,15 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from physrank._precision import as_double
+from physrank._arrays import as_double
 from physrank.equations._checks import finite_array, not_negative_number, positive
+from physrank.geometry.grid import Grid
+from physrank.geometry.lifts import lift
+from physrank.geometry.metrics import Metric
 from physrank.physics import NonlinearSolve, Problem, Solve, Tangent
 from physrank.physics.elliptic import DirichletDiffusion
-from physrank.physics.lifts import lift
 from physrank.physics.monotone import SecantMetric
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import probe_magnitude, roundoff_floor
-from physrank.physics.quadrature import Metric, trapezoid
 
 
 class DirichletTangent(Tangent):
@@ -200,8 +201,14 @@ class ReactionDiffusion(Problem):
         laplacian = sum(4 / h**2 * np.sin(np.pi / (2 * (n - 1))) ** 2 for n in self.diffusion.shape)
         return self.linear + smallest_face * laplacian + 0.75 * self.cubic * jnp.min(_interior(state) ** 2)
 
-    def coarsen(self, points: int) -> "ReactionDiffusion":
-        """The same problem on `points` interior nodes per side, for a cheap direct solve."""
+    def coarsen(
+        self, *, points: int | None = None, substeps: int | None = None, rows: int | None = None
+    ) -> "ReactionDiffusion":
+        """On `points` interior nodes per side."""
+        if substeps is not None or rows is not None:
+            raise ValueError(f"Reaction–diffusion has no time; got substeps={substeps}, rows={rows}.")
+        if points is None:
+            return self
         intervals = [(n - 1) * (points + 1) / (self.diffusion.shape[0] - 1) for n in self.diffusion.shape]
         if any(abs(n - round(n)) > 1e-9 for n in intervals):
             raise ValueError(
@@ -217,21 +224,16 @@ class ReactionDiffusion(Problem):
             return []
         return ["boundary values are not zero; states include their boundary nodes"]
 
+    @property
+    def grid(self) -> Grid:
+        return Grid.nodes(self.diffusion.shape, [self.spacing * (n - 1) for n in self.diffusion.shape])
+
     def metric(self) -> Metric:
-        return trapezoid([self.spacing * (n - 1) for n in self.diffusion.shape])
+        return self.grid.metric()
 
     @property
     def state_shape(self) -> tuple[int, ...]:
         return self.diffusion.shape
-
-    @property
-    def batch_width(self) -> int:
-        # Iterations end with the slowest of those that move together, and dense products already fill the machine.
-        return max(1, 4096 // self.diffusion.size)
-
-    @property
-    def lift_kind(self) -> str:
-        return "sine"
 
 
 def _interior(nodes: Array) -> Array:
@@ -247,7 +249,12 @@ def _with_interior(nodes: Array, interior: Array) -> Array:
 def _on_all_nodes(boundary: Array, interior: Solve) -> Solve:
     """An interior solve completed by known boundary values, whose rows hold exactly."""
     zero = jnp.zeros_like(boundary)
-    return Solve(_with_interior(boundary, interior.value), _with_interior(zero, interior.defect), interior.iterations)
+    return Solve(
+        _with_interior(boundary, interior.value),
+        _with_interior(zero, interior.defect),
+        interior.iterations,
+        interior.floor,
+    )
 
 
 def _on_boundary(shape: tuple[int, ...]) -> np.ndarray:

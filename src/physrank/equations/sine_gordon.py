@@ -7,23 +7,25 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from physrank._precision import as_double
+from physrank._arrays import as_double
 from physrank.equations._checks import (
     finite_array,
     increasing_times,
     positive,
+    resolution_concerns,
     warn_under_resolved,
     whole_number,
 )
-from physrank.equations._periodic import PeriodicLine
 from physrank.equations._sampling import sample_forcing
-from physrank.physics import Marching
-from physrank.physics.lifts import lift
-from physrank.physics.quadrature import Metric, periodic_l2, phase_space
+from physrank.geometry.grid import Grid
+from physrank.geometry.lifts import lift
+from physrank.geometry.metrics import Metric, phase_space
+from physrank.physics import Evolution, Marching
+from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import velocity_verlet
 
 
-class SineGordon(PeriodicLine):
+class SineGordon(Evolution):
     """Sine–Gordon on a periodic interval, as a first-order system.
 
         u_t = v,   v_t = c² u_xx − sin u + f
@@ -109,11 +111,29 @@ class SineGordon(PeriodicLine):
             self.initial,
             self.speed,
             forcing=(self.forcing, jnp.diff(self.times)),
-            weights=self.length / self.points,
+            residual_weights=self.length / self.points,
         )
 
+    def residual_energy(self, defect: Array) -> Float[Array, ""]:
+        return self.marching.residual_energy(defect)
+
+    def concerns(self, state: np.ndarray) -> list[str]:
+        return initial_mismatch(state, np.asarray(self.initial)) + resolution_concerns(state)
+
+    @property
+    def grid(self) -> Grid:
+        return Grid.periodic(self.points, self.length)
+
     def metric(self) -> Metric:
-        return phase_space(periodic_l2(self.length), velocity_weight=1.0)
+        return phase_space(self.grid.metric(), velocity_weight=1.0)
+
+    @property
+    def output(self) -> str:
+        return "terminal"
+
+    @property
+    def cheap_to_solve(self) -> bool:
+        return True
 
     @property
     def state_shape(self) -> tuple[int, ...]:

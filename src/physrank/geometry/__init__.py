@@ -1,8 +1,8 @@
 """Decision geometry: Hilbert task spaces, comparison subspaces and decisions. Pure linear algebra."""
 
-from physrank.geometry.bregman import AffineLosses, Bregman, smooth_remainder
+from physrank._renamed import moved
+from physrank.geometry import lifts, metrics
 from physrank.geometry.comparison import ComparisonSubspace
-from physrank.geometry.concentration import mean_score_radius, recovers
 from physrank.geometry.decisions import (
     best_first,
     gap_matrix,
@@ -17,8 +17,8 @@ from physrank.geometry.decisions import (
     top1,
     weak_order,
 )
+from physrank.geometry.grid import Grid
 from physrank.geometry.intervals import GapIntervals, InconsistentBounds, intersect
-from physrank.geometry.observability import Observability, minimax_risk, restricted_kernel_condition
 from physrank.geometry.space import TaskSpace
 from physrank.geometry.uncertainty import (
     Ball,
@@ -32,16 +32,14 @@ from physrank.geometry.uncertainty import (
 )
 
 __all__ = [
-    "AffineLosses",
     "Ball",
     "Box",
-    "Bregman",
     "ComparisonSubspace",
     "Ellipsoid",
     "FiniteSet",
     "GapIntervals",
+    "Grid",
     "InconsistentBounds",
-    "Observability",
     "Sum",
     "TaskSpace",
     "UncertaintySet",
@@ -50,19 +48,33 @@ __all__ = [
     "gap_matrix",
     "gaps_of",
     "intersect",
+    "lifts",
     "margin_radius",
-    "mean_score_radius",
-    "minimax_risk",
+    "metrics",
     "normalized_regret",
     "pair_labels",
     "pair_supports",
-    "recovers",
     "regret",
-    "restricted_kernel_condition",
     "safe_error",
     "scores_of",
-    "smooth_remainder",
     "tolerant_winners",
     "top1",
     "weak_order",
 ]
+
+__getattr__ = moved(
+    "physrank.geometry",
+    {
+        name: f"physrank.geometry.theory.{name}"
+        for name in (
+            "AffineLosses",
+            "Bregman",
+            "Observability",
+            "mean_score_radius",
+            "minimax_risk",
+            "recovers",
+            "restricted_kernel_condition",
+            "smooth_remainder",
+        )
+    },
+)

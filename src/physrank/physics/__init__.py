@@ -1,9 +1,9 @@
 """What a constraint is: stationary and marching problems, their defects, tangents, solvers and responses."""
 
-from physrank.physics import lifts, quadrature
+from physrank.physics import capabilities
 from physrank.physics.evolution import Evolution
 from physrank.physics.marching import Marching
-from physrank.physics.problem import NonlinearSolve, Problem, Tangent
+from physrank.physics.problem import NonlinearSolve, Problem, Tangent, fits
 from physrank.physics.response import Correction, Response, chained, respond
 from physrank.physics.solvers import Dense, Krylov, Solve
 from physrank.physics.stationary import Stationary
@@ -20,8 +20,8 @@ __all__ = [
     "Solve",
     "Stationary",
     "Tangent",
+    "capabilities",
     "chained",
-    "lifts",
-    "quadrature",
+    "fits",
     "respond",
 ]

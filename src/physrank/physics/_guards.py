@@ -1,15 +1,26 @@
-"""Checks on what users pass: a function that can be called, a real state, a step that keeps its shape."""
+"""Checks on what users pass: a function that can be called, a step that keeps its shape."""
 
 import inspect
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array
 
-from physrank._precision import double
+from physrank._renamed import refuse_keywords
+
+FORMERLY = {
+    "lift": "grid=physrank.Grid.periodic(shape, lengths), Grid.nodes(…) or Grid.cells(…)",
+    "lift_axes": "the number of axes of grid=physrank.Grid…",
+    "weights": "residual_weights=",
+}
+
+
+def check_keywords(problem: Any, unknown: dict[str, Any]) -> None:
+    """Old and misspelt keyword arguments are errors that say the right one."""
+    if not unknown:
+        return
+    known = tuple(inspect.signature(type(problem).__init__).parameters)[1:-1]
+    refuse_keywords(type(problem).__name__, unknown, known, FORMERLY)
 
 
 def check_call(what: str, function: Any, arguments: tuple[str, ...], hint: str) -> None:
@@ -25,15 +36,6 @@ def check_call(what: str, function: Any, arguments: tuple[str, ...], hint: str) 
         signature.bind(*arguments)
     except TypeError:
         raise ValueError(f"{what} will be called as {call}, but its signature is {signature}. {hint}") from None
-
-
-def real_state(initial: Any) -> Array:
-    if not isinstance(initial, jax.Array):
-        initial = np.asarray(initial)
-    if initial.dtype.kind == "c":
-        raise ValueError("initial is complex; expected a real state. Stack real and imaginary parts as channels.")
-    with double():
-        return jnp.asarray(initial, float)
 
 
 def same_shape(result: Array, state: Array) -> Array:

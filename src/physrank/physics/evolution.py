@@ -3,16 +3,15 @@
 import abc
 
 import equinox as eqx
-import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
-from physrank.physics.marching import Marching, initial_mismatch
+from physrank.physics.marching import Marching
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent
 from physrank.physics.solvers import Solve
 
 
 class Evolution(Problem):
-    """An equation whose constraint is a march: a subclass states the march, its grid and its norms, and no more."""
+    """An equation whose constraint is a march: a class of this kind states the march, its grid and its norms, and no more."""
 
     initial: eqx.AbstractVar[Array]
 
@@ -32,13 +31,3 @@ class Evolution(Problem):
 
     def solve(self, guess: Array) -> NonlinearSolve:
         return self.marching.solve(guess)
-
-    def residual_energy(self, defect: Array) -> Float[Array, ""]:
-        return self.marching.residual_energy(defect)
-
-    def concerns(self, state: np.ndarray) -> list[str]:
-        return initial_mismatch(state, np.asarray(self.initial))
-
-    @property
-    def output(self) -> str:
-        return "terminal"

@@ -9,12 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from physrank._precision import as_double
-from physrank.physics._guards import check_call, real_state, same_shape
+from physrank._arrays import as_double, to_jax
+from physrank.geometry.grid import Grid
+from physrank.physics._guards import check_call, check_keywords, same_shape
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, roundoff_floor
 from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver
-from physrank.physics.stationary import DerivedTangent
+from physrank.physics.stationary import DerivedTangent, check_grid, stated_weights
 
 
 class MarchingTangent(Tangent):
@@ -62,6 +63,7 @@ class MarchingTangent(Tangent):
             jnp.concatenate([(rhs[0] - pulled)[None], rows]),
             jnp.concatenate([jnp.zeros_like(rhs[:1]), defects]),
             jnp.sum(counts) if self.problem.implicit else jnp.asarray(1),
+            roundoff_floor(self.magnitude(), self.at),
         )
 
     def magnitude(self) -> Float[Array, ""]:
@@ -82,10 +84,10 @@ class Marching(Problem):
     (`physrank.Dense()` or `physrank.Krylov(...)`) solves with its derivative in `next`, helped by
     `preconditioner(next, now, …)`, which returns an approximate inverse r ↦ δ of it.
 
-    Other arguments: `weights` of one time row in the raw residual norm (default: mean over the row, summed over rows);
-    `admissible(trajectory)`; `lift`, the kind of spatial interpolation for candidates of another resolution, and
-    `lift_axes`, how many trailing axes are space (default: all of a row);
-    `difference`, a relative step: the response then uses finite differences of the map instead of its derivative.
+    Other arguments: `residual_weights` of one time row in the raw residual norm (default: mean over the row, summed over
+    rows); `admissible(trajectory)`; `grid`, a `physrank.Grid` for the trailing axes of a row: candidates of another
+    resolution are then lifted to it, and it gives the natural metric; `difference`, a relative step: the response then
+    uses finite differences of the map instead of its derivative.
 
     ```python
     problem = pr.Marching(lambda u: u - 0.1 * u**3, initial=u0)
@@ -96,14 +98,13 @@ class Marching(Problem):
     initial: Array
     data: Any
     forcing: Any
-    weights: Array | None
+    residual_weights: Array | None
     admissibility: Callable[[Array], Array] | None
     solver: LinearSolver | None
     preconditioner: Callable[..., LinearMap] | None
     implicit: bool = eqx.field(static=True)
     difference: float | None = eqx.field(static=True)
-    lifting: str | None = eqx.field(static=True)
-    lift_axes: int | None = eqx.field(static=True)
+    grid: Grid | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -115,12 +116,13 @@ class Marching(Problem):
         implicit: bool = False,
         solver: LinearSolver | None = None,
         preconditioner: Callable[..., LinearMap] | None = None,
-        weights: Any = None,
+        residual_weights: Any = None,
         admissible: Callable[[Array], Array] | None = None,
-        lift: str | None = None,
-        lift_axes: int | None = None,
+        grid: Grid | None = None,
         difference: float | None = None,
+        **unknown: Any,
     ):
+        check_keywords(self, unknown)
         if difference is not None and (implicit or not difference > 0):
             raise ValueError(f"difference must be a positive relative step, for explicit maps; got {difference!r}.")
         extra = (("data",) if data is not None else ()) + (("forcing_row",) if forcing is not None else ())
@@ -134,16 +136,16 @@ class Marching(Problem):
         check_solver(solver)
         self.difference = difference
         self.step = as_double(step)
-        self.initial = real_state(initial)
+        self.initial = to_jax("initial", initial)
+        check_grid(grid, self.initial.shape)
         self.data = as_double(data)
         self.forcing = as_double(forcing)
         self.implicit = implicit
         self.solver = solver
         self.preconditioner = preconditioner
-        self.weights = None if weights is None else as_double(np.asarray(weights, float))
+        self.residual_weights = stated_weights(residual_weights)
         self.admissibility = admissible
-        self.lifting = lift
-        self.lift_axes = lift_axes
+        self.grid = grid
 
     def _arguments(self, forcing: Any) -> tuple[Any, ...]:
         data = () if self.data is None else (self.data,)
@@ -246,10 +248,11 @@ class Marching(Problem):
         nothing = jnp.zeros_like(self.initial)
         start = (jnp.asarray(0), nothing, nothing, nothing)
         _, (rows, values, defects, counts) = jax.lax.scan(step, start, (at, rhs))
-        return rows, Solve(values, defects, jnp.sum(counts) if self.implicit else jnp.asarray(1))
+        iterations = jnp.sum(counts) if self.implicit else jnp.asarray(1)
+        return rows, Solve(values, defects, iterations, roundoff_floor(size, at))
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
-        weights = 1 / self.initial.size if self.weights is None else self.weights
+        weights = 1 / self.initial.size if self.residual_weights is None else self.residual_weights
         if jnp.ndim(weights) == 0:
             return weights * jnp.vdot(defect, defect)  # no second trajectory for the squares
         return jnp.sum(weights * defect**2)
@@ -282,21 +285,11 @@ class Marching(Problem):
         return (None, *self.initial.shape)
 
     @property
-    def lift_kind(self) -> str | None:
-        return self.lifting
-
-    @property
-    def grid_shape(self) -> tuple[int, ...]:
-        shape = super().grid_shape
-        return shape if self.lift_axes is None else shape[len(shape) - self.lift_axes :]
-
-    @property
     def cheap_to_solve(self) -> bool:
         return not self.implicit
 
     def admissible(self, state: Array) -> Bool[Array, ""]:
-        finite = jnp.all(jnp.isfinite(state))
-        return finite if self.admissibility is None else finite & jnp.all(self.admissibility(state))
+        return jnp.asarray(True) if self.admissibility is None else jnp.all(self.admissibility(state))
 
 
 def initial_mismatch(state: np.ndarray, initial: np.ndarray) -> list[str]:

@@ -1,16 +1,23 @@
 """What a constraint is: a complete defect A(v), its derivative L = A'(w), and solves with L and Lᵀ."""
 
 import abc
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from physrank._precision import double
-from physrank.physics import lifts
-from physrank.physics.quadrature import AnyMetric, MeanSquare
 from physrank.physics.solvers import LinearMap, Solve
+
+FORMERLY = {
+    "residual_floor": "physrank.residual_floor(problem, reference, anchor)",
+    "lift": "problem.grid.lift(field)",
+    "lift_kind": "problem.grid.kind",
+    "grid_shape": "problem.grid.shape",
+    "batch_width": "chosen by physrank.compute",
+    "weights": "residual_weights",
+}
 
 
 class Tangent(eqx.Module):
@@ -50,7 +57,7 @@ class NonlinearSolve(eqx.Module):
 
 
 class Problem(eqx.Module):
-    """A constraint A(v) = 0 on states v, with everything that ranking needs to know about it.
+    """A constraint A(v) = 0 on states v. What else a problem may be able to do is asked in `capabilities`.
 
     A problem is a pytree: what changes between inputs is an array in it, so one compilation serves all inputs.
     """
@@ -71,85 +78,22 @@ class Problem(eqx.Module):
     def solve(self, guess: Array) -> NonlinearSolve:
         """Solve A(u) = 0 outright, starting from `guess` where a start is needed."""
 
-    def correct(self, at: Array) -> tuple[Array, Solve]:
-        """`(A(at), solution of A'(at) δ = −A(at))`: the response, in one go where that saves work."""
-        defect, tangent = self.linearise(at)
-        return defect, tangent.solve(-defect)
-
     @property
     @abc.abstractmethod
     def state_shape(self) -> tuple[int | None, ...] | None:
         """Shape of a state; None for a free length, None altogether when the problem leaves it open."""
 
-    def admissible(self, state: Array) -> Bool[Array, ""]:
-        """Whether the state makes physical sense (positive density, …); anything finite by default."""
-        return jnp.all(jnp.isfinite(state))
+    def __getattr__(self, name: str) -> Any:
+        if name in FORMERLY:
+            raise AttributeError(f"{type(self).__name__}.{name} is now {FORMERLY[name]}.")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def concerns(self, state: np.ndarray) -> list[str]:
-        """What a user should know about a candidate or a result that is not an error: said in a ranking's notes."""
-        return []
 
-    def residual_floor(self, reference: np.ndarray, anchor: np.ndarray | None = None) -> float:
-        """‖A(reference)‖_Y, relative to ‖A(anchor)‖_Y when an anchor is given.
-
-        Zero for the problem's own solution. A reference made by another discretisation has a floor: below it, a small
-        defect no longer means a small error.
-        """
-        norms = []
-        for name, state in (("reference", reference), ("anchor", anchor)):
-            if state is None:
-                continue
-            shape, expected = np.shape(state), self.state_shape
-            if expected is not None and (
-                len(shape) != len(expected)
-                or any(e is not None and n != e for n, e in zip(shape, expected, strict=True))
-            ):
-                raise ValueError(f"{name} has shape {shape}; expected a state of this problem, {expected}.")
-            with double():
-                norms.append(float(jnp.sqrt(self.residual_energy(self.defect(jnp.asarray(state, float))))))
-            if not np.isfinite(norms[-1]):
-                raise ValueError(f"The defect of the {name} is not finite: is it in the problem's own variables?")
-        if anchor is None:
-            return norms[0]
-        if norms[1] == 0:
-            raise ValueError("The anchor's defect is zero: it solves the problem, and nothing can be relative to it.")
-        return norms[0] / norms[1]
-
-    def metric(self) -> AnyMetric:
-        """The natural task metric; the mean square unless the equation knows its geometry."""
-        return MeanSquare()
-
-    @property
-    def output(self) -> str:
-        """What the task is when the user names none: "field" or "terminal"."""
-        return "field"
-
-    @property
-    def grid_shape(self) -> tuple[int, ...]:
-        """The trailing axes of a state that are space, and so can be lifted."""
-        return tuple(n for n in self.state_shape or () if n is not None)
-
-    @property
-    def lift_kind(self) -> str | None:
-        """How candidates of another resolution are lifted (see `physrank.lifts`); None: shapes must match."""
-        return None
-
-    @property
-    def cheap_to_solve(self) -> bool:
-        """True when solving the equation itself is one explicit sweep, about as cheap as the response."""
-        return False
-
-    @property
-    def batch_width(self) -> int:
-        """How many inputs of a panel are worth moving together; beyond that they only crowd the cache."""
-        return 8
-
-    def lift(self, field: np.ndarray) -> np.ndarray:
-        """A field of another resolution as a state of this problem; unchanged when no lift is known."""
-        shape = self.state_shape
-        if self.lift_kind is None or shape is None or field.ndim != len(shape):
-            return field
-        return lifts.lift(field, self.grid_shape, self.lift_kind)
+def fits(shape: tuple[int, ...], expected: tuple[int | None, ...] | None) -> bool:
+    """Whether a shape is the expected one, where None stands for any length, or for any shape."""
+    if expected is None:
+        return True
+    return len(shape) == len(expected) and all(e is None or n == e for n, e in zip(shape, expected, strict=True))
 
 
 def probe_magnitude(apply: LinearMap, like: Array) -> Float[Array, ""]:

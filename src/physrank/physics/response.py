@@ -1,7 +1,7 @@
 """The shared response: one linearised solve at the anchor, A'(w) δ = −A(w), and its variants."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import equinox as eqx
 import jax
@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from physrank.physics.problem import Problem, roundoff_floor
+from physrank.physics import capabilities
+from physrank.physics.problem import Problem
 from physrank.physics.solvers import Solve
 
 ALGEBRAIC_TOLERANCE = 1e-8  # ‖ℓ‖ / ‖A(w)‖ above which a response does not count as solved
@@ -52,6 +53,11 @@ class Correction:
             object.__setattr__(self, "backtrack", multipliers)
 
     @property
+    def solves(self) -> int:
+        """Linear solves it takes."""
+        return self.count * (2 if self.midpoint else 1)
+
+    @property
     def name(self) -> str:
         """In a few words, for headers."""
         parts = ["1 correction" if self.count == 1 else f"{self.count} corrections"]
@@ -64,19 +70,21 @@ class Correction:
 class Response(eqx.Module):
     """The corrected state with everything needed to judge it."""
 
-    anchor: Array
+    anchor: Array  # w, where the first correction started
     base: Array  # where the last correction was linearised: the anchor, unless there were several
-    state: Array  # s
+    state: Array  # s = base + multiplier · correction
     correction: Array  # δ of the last solve, before any step length
-    algebraic_defect: Array  # ℓ = L δ + A(base), from the derivative itself, never a solver's running estimate
+    algebraic_defect: (
+        Array  # ℓ = L δ + A(base), L where it was solved; from L itself, never a solver's running estimate
+    )
     algebraic_norm: Float[Array, ""]  # ‖ℓ‖_Y
     defect_norm: Float[Array, ""]  # ‖A(anchor)‖_Y
-    iterations: Int[Array, ""]
-    multiplier: Float[Array, ""]  # the step length taken
-    accepted: Bool[Array, ""]  # False: backtracking found no acceptable multiplier, and the state is the anchor
+    iterations: Int[Array, ""]  # of all linear solves together
+    multiplier: Float[Array, ""]  # the step length of the last correction
+    accepted: Bool[Array, ""]  # False: backtracking found no acceptable multiplier, and a correction did not move
     solved: Bool[Array, ""]  # every linear solve reached the tolerance
-    admissible: Bool[Array, ""]
-    rule: Correction = eqx.field(static=True)
+    admissible: Bool[Array, ""]  # s makes physical sense
+    variant: Correction = eqx.field(static=True)  # how it was corrected, and how often
 
     @property
     def converged(self) -> Bool[Array, ""]:
@@ -93,76 +101,72 @@ class Response(eqx.Module):
         )
 
 
-def respond(problem: Problem, anchor: Array, correction: Correction) -> Response:
-    """Correct the anchor as `correction` says. Pure JAX: compile it, batch it."""
-    first = _correct(problem, anchor, correction)
-
-    def again(_: Int[Array, ""], before: Response) -> Response:
-        return chained(before, _correct(problem, before.state, correction))
-
-    return jax.lax.fori_loop(1, correction.count, again, first) if correction.count > 1 else first
+def respond(problem: Problem, anchor: Array, variant: Correction) -> Response:
+    """Correct the anchor as `variant` says. Pure JAX for JAX problems: compile it, batch it."""
+    once = replace(variant, count=1)
+    response = _correct(problem, anchor, once)
+    for _ in range(1, variant.count):
+        response = chained(response, _correct(problem, response.state, once))
+    return response
 
 
 def chained(before: Response, after: Response) -> Response:
     """A response and the correction of its result, as one response from the first anchor."""
-    return eqx.tree_at(
-        lambda r: (r.anchor, r.defect_norm, r.iterations, r.solved, r.accepted),
+    count = before.variant.count + after.variant.count
+    return replace(
         after,
-        (
-            before.anchor,
-            before.defect_norm,
-            before.iterations + after.iterations,
-            before.solved & after.solved,
-            before.accepted & after.accepted,
-        ),
+        anchor=before.anchor,
+        defect_norm=before.defect_norm,
+        iterations=before.iterations + after.iterations,
+        solved=before.solved & after.solved,
+        accepted=before.accepted & after.accepted,
+        variant=replace(after.variant, count=count),
     )
 
 
-def _correct(problem: Problem, base: Array, correction: Correction) -> Response:
-    defect, solve = problem.correct(base)
-    iterations, solved = solve.iterations, _good(problem, base, solve, defect)
-    if correction.midpoint:
-        centre = base + solve.value / 2
-        solve = problem.linearise(centre)[1].solve(-defect)
-        iterations, solved = iterations + solve.iterations, solved & _good(problem, centre, solve, defect)
-    delta, algebraic = solve.value, solve.defect
+def _correct(problem: Problem, base: Array, variant: Correction) -> Response:
+    defect, solve = capabilities.correct(problem, base)
+    iterations, solved = solve.iterations, _solved(solve, defect)
+    if variant.midpoint:
+        solve = problem.linearise(base + solve.value / 2)[1].solve(-defect)
+        iterations, solved = iterations + solve.iterations, solved & _solved(solve, defect)
     energy = problem.residual_energy(defect)
-    multiplier, accepted = _step(problem, base, delta, energy, correction)
-    state = base + multiplier * delta
+    multiplier, accepted = _step(problem, base, solve.value, energy, variant)
+    state = base + multiplier * solve.value
     return Response(
         anchor=base,
         base=base,
         state=state,
-        correction=delta,
-        algebraic_defect=algebraic,
-        algebraic_norm=jnp.sqrt(problem.residual_energy(algebraic)),
+        correction=solve.value,
+        algebraic_defect=solve.defect,
+        algebraic_norm=jnp.sqrt(problem.residual_energy(solve.defect)),
         defect_norm=jnp.sqrt(energy),
         iterations=jnp.asarray(iterations),
         multiplier=multiplier,
         accepted=accepted,
         solved=solved,
-        admissible=problem.admissible(state),
-        rule=correction,
+        admissible=capabilities.admissible(problem, state),
+        variant=variant,
     )
 
 
-def _good(problem: Problem, at: Array, solve: Solve, defect: Array) -> Bool[Array, ""]:
+def _solved(solve: Solve, defect: Array) -> Bool[Array, ""]:
     """Whether a solve is as good as its defect asks. The floor knows the state, not δ: garbage must not excuse itself."""
-    tolerance = ALGEBRAIC_TOLERANCE * _norm(defect) + roundoff_floor(problem.linearise(at)[1].magnitude(), at)
+    tolerance = ALGEBRAIC_TOLERANCE * _norm(defect) + solve.floor
     return jnp.all(jnp.isfinite(solve.value)) & (_norm(solve.defect) <= tolerance)
 
 
 def _step(
-    problem: Problem, base: Array, delta: Array, energy: Float[Array, ""], correction: Correction
+    problem: Problem, base: Array, delta: Array, energy: Float[Array, ""], variant: Correction
 ) -> tuple[Float[Array, ""], Bool[Array, ""]]:
     """The step length, as given or the largest acceptable multiplier, and whether there was one."""
-    if correction.backtrack is None:
-        return jnp.asarray(correction.step, base.dtype), jnp.asarray(True)
-    multipliers = jnp.asarray(correction.backtrack, base.dtype)
+    if variant.backtrack is None:
+        return jnp.asarray(variant.step, base.dtype), jnp.asarray(True)
+    multipliers = jnp.asarray(variant.backtrack, base.dtype)
 
     def acceptable(multiplier: Float[Array, ""]) -> Bool[Array, ""]:
         state = base + multiplier * delta
-        return problem.admissible(state) & (problem.residual_energy(problem.defect(state)) <= energy)
+        return capabilities.admissible(problem, state) & (problem.residual_energy(problem.defect(state)) <= energy)
 
     good = jax.vmap(acceptable)(multipliers)
     return jnp.max(jnp.where(good, multipliers, 0.0)), jnp.any(good)

@@ -22,6 +22,7 @@ class Solve(eqx.Module):
     value: Array
     defect: Array  # operator(value) − rhs, recomputed
     iterations: Int[Array, ""]
+    floor: Float[Array, ""]  # the size of a defect that round-off alone may leave
 
 
 class Dense(eqx.Module):
@@ -35,12 +36,12 @@ class Dense(eqx.Module):
         precondition: LinearMap | None = None,
         guess: Array | None = None,
     ) -> Solve:
-        del floor, precondition, guess
+        del precondition, guess
         flat = rhs.ravel()
         columns = jax.vmap(lambda e: operator(e.reshape(rhs.shape)).ravel())(jnp.eye(flat.size, dtype=flat.dtype))
         solution = lx.linear_solve(lx.MatrixLinearOperator(columns.T), flat, lx.LU(), throw=False)
         value = solution.value.reshape(rhs.shape)
-        return Solve(value, operator(value) - rhs, jnp.asarray(1))
+        return Solve(value, operator(value) - rhs, jnp.asarray(1), floor)
 
 
 class Krylov(eqx.Module):
@@ -95,7 +96,7 @@ class Krylov(eqx.Module):
         linear = lx.FunctionLinearOperator(lambda x: operator(x) / unit, structure, tags)
         solution = lx.linear_solve(linear, rhs, solver, options=options, throw=False)
         value = solution.value / unit
-        return Solve(value, operator(value) - rhs, jnp.asarray(solution.stats["num_steps"]))
+        return Solve(value, operator(value) - rhs, jnp.asarray(solution.stats["num_steps"]), floor)
 
 
 LinearSolver = Dense | Krylov

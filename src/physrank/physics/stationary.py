@@ -6,12 +6,11 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from physrank._precision import as_double
-from physrank.physics._guards import check_call
-from physrank.physics.lifts import KINDS
+from physrank._arrays import as_double, to_jax
+from physrank.geometry.grid import Grid
+from physrank.physics._guards import check_call, check_keywords
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, probe_magnitude, roundoff_floor
 from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver, choose
@@ -55,9 +54,9 @@ class Stationary(Problem):
 
     Other arguments: `solver` (`physrank.Dense()`, `physrank.Krylov(...)`; by default dense up to 1,500 unknowns, GMRES
     above); `preconditioner(state[, data])`, which returns an approximate inverse r ↦ δ of the tangent there;
-    `residual_weights` for the raw residual norm (default: mean square); `admissible(state)`; `lift`, the kind of
-    interpolation for candidates of another resolution together with `shape`, the shape of a state, and `lift_axes`, how
-    many of its trailing axes are space (default: all).
+    `residual_weights` for the raw residual norm (default: mean square); `admissible(state)`; `grid`, a `physrank.Grid` for
+    the trailing axes of a state: candidates of another resolution are then lifted to it, and it gives the natural metric;
+    `shape` of a state (default: that of the candidates).
 
     ```python
     problem = pr.Stationary(lambda u, f: u + u**3 - f, data=f)
@@ -70,8 +69,7 @@ class Stationary(Problem):
     preconditioner: Callable[..., LinearMap] | None
     residual_weights: Array | None
     admissibility: Callable[[Array], Array] | None
-    lifting: str | None = eqx.field(static=True)
-    lift_axes: int | None = eqx.field(static=True)
+    grid: Grid | None = eqx.field(static=True)
     shape: tuple[int, ...] | None = eqx.field(static=True)
 
     def __init__(
@@ -83,28 +81,25 @@ class Stationary(Problem):
         preconditioner: Callable[..., LinearMap] | None = None,
         residual_weights: Any = None,
         admissible: Callable[[Array], Array] | None = None,
-        lift: str | None = None,
-        lift_axes: int | None = None,
+        grid: Grid | None = None,
         shape: tuple[int, ...] | None = None,
+        **unknown: Any,
     ):
-        if lift is not None and shape is None:
-            raise ValueError("lift= needs shape=: the shape of a state, which candidates are lifted to.")
+        check_keywords(self, unknown)
         arguments = ("state",) if data is None else ("state", "data")
         hint = "It receives data exactly when data= is given."
         check_call("residual", residual, arguments, hint)
         if preconditioner is not None:
             check_call("preconditioner", preconditioner, arguments, hint)
         check_solver(solver)
+        check_grid(grid, shape)
         self.residual = as_double(residual)
         self.data = as_double(data)
         self.solver = solver
         self.preconditioner = preconditioner
-        self.residual_weights = None if residual_weights is None else as_double(np.asarray(residual_weights, float))
+        self.residual_weights = stated_weights(residual_weights)
         self.admissibility = admissible
-        if lift is not None and lift not in KINDS:
-            raise ValueError(f"Unknown lift {lift!r}; expected one of {', '.join(map(repr, KINDS))}.")
-        self.lifting = lift
-        self.lift_axes = lift_axes
+        self.grid = grid
         self.shape = shape
 
     def _with_data(self, function: Callable[..., Any], state: Array) -> Any:
@@ -137,14 +132,17 @@ class Stationary(Problem):
         return self.shape
 
     def admissible(self, state: Array) -> Bool[Array, ""]:
-        finite = jnp.all(jnp.isfinite(state))
-        return finite if self.admissibility is None else finite & jnp.all(self.admissibility(state))
+        return jnp.asarray(True) if self.admissibility is None else jnp.all(self.admissibility(state))
 
-    @property
-    def lift_kind(self) -> str | None:
-        return self.lifting
 
-    @property
-    def grid_shape(self) -> tuple[int, ...]:
-        shape = super().grid_shape
-        return shape if self.lift_axes is None else shape[len(shape) - self.lift_axes :]
+def stated_weights(residual_weights: Any) -> Array | None:
+    return None if residual_weights is None else to_jax("residual_weights", residual_weights)
+
+
+def check_grid(grid: Any, shape: tuple[int, ...] | None) -> None:
+    if grid is None:
+        return
+    if not isinstance(grid, Grid):
+        raise ValueError(f"grid must be a physrank.Grid, such as Grid.periodic(shape, lengths); got {grid!r:.60}.")
+    if shape is not None and tuple(shape[-len(grid.shape) :]) != grid.shape:
+        raise ValueError(f"The grid has shape {grid.shape}; expected the trailing axes of a state of shape {shape}.")

@@ -1,9 +1,10 @@
-"""Ranking: anchors, tasks, the shared response turned into scores, panels, and every baseline as a scorer."""
+"""Ranking: anchors, a rung turned into scores and decisions, panels, and every baseline as a scorer."""
 
+from physrank.ranking import anchors, scorers
 from physrank.ranking.adjoint import adjoint_gap
 from physrank.ranking.panel import Selection, select
-from physrank.ranking.rank import rank, rank_panel
-from physrank.ranking.result import Ranking
+from physrank.ranking.rank import corrected, rank, rank_panel
+from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
 
 __all__ = [
@@ -12,7 +13,10 @@ __all__ = [
     "Selection",
     "UnresolvedError",
     "adjoint_gap",
+    "anchors",
+    "corrected",
     "rank",
     "rank_panel",
+    "scorers",
     "select",
 ]

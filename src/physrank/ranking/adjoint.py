@@ -1,17 +1,15 @@
 """The pairwise adjoint view: one primal response equals every pair's own adjoint estimate."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from physrank._precision import in_double
+from physrank import compute
 from physrank.physics import Problem
-from physrank.ranking.result import Ranking
+from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import UnresolvedError
 
 
-@in_double
 def adjoint_gap(ranking: Ranking, first: str, second: str) -> float:
     """G_ij estimated by the pair's own adjoint: J_ij(w) − ⟨z, A(w)⟩ + ⟨z, ℓ⟩ with Lᵀ z = 2 Qᵀ M (y_i − y_j).
 
@@ -22,21 +20,20 @@ def adjoint_gap(ranking: Ranking, first: str, second: str) -> float:
         if name not in ranking.names or not ranking.scoring.valid[ranking.names.index(name)]:
             raise ValueError(f"{name!r} is not among the valid candidates of this ranking: {', '.join(ranking.names)}.")
     i, j = (ranking.names.index(name) for name in (first, second))
-    if not ranking.task.linear or float(ranking.response.multiplier) != 1.0 or ranking.response.rule.midpoint:
+    if not ranking.task.linear or float(ranking.response.multiplier) != 1.0 or ranking.response.variant.midpoint:
         raise ValueError("The adjoint identity needs a linear task and a full correction (step 1, no midpoint).")
-    base = jnp.asarray(ranking.response.base)
+    base = np.asarray(ranking.response.base)
     y = ranking.outputs
-    at_base = np.asarray(ranking.task.outputs(np.asarray(base)[None])[0])
+    at_base = ranking.task.outputs(base[None])[0]
     contrast = ranking.space.norm_squared(at_base - y[j]) - ranking.space.norm_squared(at_base - y[i])
-    direction = jnp.asarray(2 * ranking.space.weights * (y[i] - y[j]))
-    defect = jnp.asarray(ranking.response.algebraic_defect)
-    change, remaining = _correction(ranking.problem, ranking.task.map, base, direction, defect)
+    direction = 2 * ranking.space.weights * (y[i] - y[j])
+    defect = ranking.response.algebraic_defect
+    change, remaining = compute.run(_correction, ranking.problem, ranking.task.map, base, direction, defect)
     if not float(remaining) <= 1e-6:
         raise UnresolvedError(f"The adjoint solve did not converge: relative defect {float(remaining):.2g}.")
     return float(contrast + change)
 
 
-@eqx.filter_jit
 def _correction(problem: Problem, task, base, direction, algebraic):
     residual, tangent = problem.linearise(base)
     _, pull = jax.vjp(task, base)

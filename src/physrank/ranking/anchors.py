@@ -1,4 +1,4 @@
-"""Anchors: reference-free rules that turn a library into the one state at which the physics is linearised."""
+"""Anchors: reference-free ways to turn candidates into the one state at which the physics is linearised."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,28 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from physrank.geometry.space import Array
-from physrank.physics import Problem
-from physrank.physics.quadrature import AnyMetric
-from physrank.ranking.candidates import Library, to_numpy
+from physrank._arrays import Array, not_finite, to_numpy
+from physrank.geometry.metrics import AnyMetric
+from physrank.physics import Problem, capabilities
+from physrank.ranking.candidates import Candidates
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """A named rule; it sees only the valid candidates."""
+    """A named way to find it; it sees only the valid candidates."""
 
     name: str
-    rule: Callable[[tuple[str, ...], Array], Array]
+    find: Callable[[tuple[str, ...], Array], Array]
 
-    def of(self, library: Library) -> Array:
-        valid = library.valid
-        names = tuple(name for name, ok in zip(library.names, valid, strict=True) if ok)
-        if self.name in names and self.name in RULES:
+    def of(self, candidates: Candidates) -> Array:
+        valid = candidates.valid
+        names = tuple(name for name, ok in zip(candidates.names, valid, strict=True) if ok)
+        if self.name in names and self.name in NAMED:
             raise ValueError(
-                f"Anchor {self.name!r} is both a rule and a candidate's name; "
+                f"Anchor {self.name!r} is both a kind of anchor and a candidate's name; "
                 f"rename the candidate, or pass anchors.candidate({self.name!r}) to mean it."
             )
-        return np.asarray(self.rule(names, library.states[valid]), np.float64)
+        return np.asarray(self.find(names, candidates.states[valid]), np.float64)
 
 
 def mean() -> Anchor:
@@ -41,10 +41,10 @@ def medoid(metric: AnyMetric | None = None) -> Anchor:
     Distances are Euclidean over all entries of the state, or in the stated `metric`.
     """
 
-    def rule(_: tuple[str, ...], states: Array) -> Array:
+    def find(_: tuple[str, ...], states: Array) -> Array:
         return states[medoid_index(states, metric)]
 
-    return Anchor("medoid", rule)
+    return Anchor("medoid", find)
 
 
 def medoid_index(arrays: Array, metric: AnyMetric | None = None) -> int:
@@ -60,30 +60,28 @@ def medoid_index(arrays: Array, metric: AnyMetric | None = None) -> int:
 def candidate(name: str) -> Anchor:
     """One candidate by name."""
 
-    def rule(names: tuple[str, ...], states: Array) -> Array:
+    def find(names: tuple[str, ...], states: Array) -> Array:
         if name not in names:
-            raise ValueError(
-                f"Anchor {name!r} is neither a rule (mean, medoid) nor a valid candidate ({', '.join(names)})."
-            )
+            raise ValueError(f"Anchor {name!r} is neither mean, medoid nor a valid candidate ({', '.join(names)}).")
         return states[names.index(name)]
 
-    return Anchor(f"candidate {name}", rule)
+    return Anchor(f"candidate {name}", find)
 
 
 def given(state: Any, lift: Callable[[Array], Array] = lambda array: array) -> Anchor:
     """Any state of your own: a previous solution, a coarse solve, a climatology."""
     array = lift(to_numpy("The given anchor", state))
 
-    def rule(_: tuple[str, ...], states: Array) -> Array:
+    def find(_: tuple[str, ...], states: Array) -> Array:
         if array.shape != states.shape[1:]:
             raise ValueError(
                 f"The given anchor has shape {array.shape}; expected {states.shape[1:]}, like the candidates."
             )
-        if not np.all(np.isfinite(array)):
-            raise ValueError("The given anchor contains NaN or infinity.")
+        if problem := not_finite(array):
+            raise ValueError(f"The given anchor contains {problem}.")
         return array
 
-    return Anchor("given array", rule)
+    return Anchor("given array", find)
 
 
 def resolve(anchor: Any, problem: Problem) -> Anchor:
@@ -91,13 +89,13 @@ def resolve(anchor: Any, problem: Problem) -> Anchor:
     if isinstance(anchor, Anchor):
         return anchor
     if isinstance(anchor, str):
-        return RULES[anchor]() if anchor in RULES else candidate(anchor)
+        return NAMED[anchor]() if anchor in NAMED else candidate(anchor)
     if anchor is None or callable(anchor) or np.ndim(anchor) == 0:
         raise ValueError(
             'anchor must be "mean", "medoid", a candidate\'s name, an array, or one of physrank.anchors such as '
             f"anchors.medoid(metric); got {anchor!r}."
         )
-    return given(anchor, problem.lift)
+    return given(anchor, lambda array: capabilities.lift(problem, array))
 
 
-RULES = {"mean": mean, "medoid": medoid}
+NAMED = {"mean": mean, "medoid": medoid}

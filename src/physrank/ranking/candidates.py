@@ -1,4 +1,4 @@
-"""The one door for predictions: arrays of any kind become a checked float64 library."""
+"""Candidates: predictions of any kind, checked, named and on the problem's grid."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from physrank.geometry.space import Array
-from physrank.physics import Problem
+from physrank._arrays import Array, not_finite, to_numpy
+from physrank.physics import Problem, capabilities, fits
 
 Invalid = Literal["raise", "exclude"]
 
 
 @dataclass(frozen=True)
-class Library:
+class Candidates:
     """Candidate states on the problem's grid. Excluded candidates keep their place but are not in `valid`."""
 
     names: tuple[str, ...]
@@ -26,8 +26,10 @@ class Library:
         return np.array([name not in self.excluded for name in self.names])
 
     @classmethod
-    def of(cls, candidates: Any, problem: Problem, invalid: Invalid = "raise") -> "Library":
-        """Check, convert to float64, lift to the problem's grid."""
+    def of(cls, candidates: Any, problem: Problem, invalid: Invalid = "raise") -> "Candidates":
+        """Check, convert to float64, lift to the problem's grid. What has been through this already passes as it is."""
+        if isinstance(candidates, Candidates):
+            return candidates
         if invalid not in ("raise", "exclude"):
             raise ValueError(f'invalid must be "raise" or "exclude"; got {invalid!r}.')
         named = _named_arrays(candidates)
@@ -35,7 +37,7 @@ class Library:
             raise ValueError(
                 "No candidates: expected a mapping name → array, or an array with a leading candidate axis."
             )
-        excluded = {name: reason for name, array in named if (reason := _not_finite(array))}
+        excluded = {name: f"contains {bad}" for name, array in named if (bad := not_finite(array))}
         if excluded and invalid == "raise":
             name, reason = next(iter(excluded.items()))
             raise ValueError(
@@ -46,8 +48,7 @@ class Library:
             raise ValueError(
                 f"Every candidate contains NaN or infinity ({', '.join(excluded)}): nothing is left to rank."
             )
-        lift = problem.lift
-        lifted = [(name, lift(array)) for name, array in named]
+        lifted = [(name, capabilities.lift(problem, array)) for name, array in named]
         expected = _expected_shape(problem, lifted[0])
         for name, array in lifted:
             if not fits(array.shape, expected):
@@ -63,7 +64,7 @@ def _concerns(
 ) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for name, state in zip(names, states, strict=True):
-        for concern in problem.concerns(state) if name not in excluded else []:
+        for concern in capabilities.concerns(problem, state) if name not in excluded else []:
             found[concern] = (*found.get(concern, ()), name)
     return found
 
@@ -79,7 +80,7 @@ def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
             candidates = candidates.transpose("candidate", ...)
             if "candidate" in candidates.coords:
                 names = [str(name) for name in candidates.coords["candidate"].values]
-        array = to_numpy("candidates", candidates)
+        array = _array("candidates", candidates)
         if array.ndim < 2:
             raise ValueError(
                 f"An array of candidates needs a leading candidate axis before the state; got shape {array.shape}."
@@ -88,36 +89,15 @@ def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
     repeated = [name for k, (name, _) in enumerate(items) if name in [n for n, _ in items[:k]]]
     if repeated:
         raise ValueError(f"Candidate names must differ; {repeated[0]!r} appears twice.")
-    return [(name, to_numpy(f"Candidate {name!r}", value)) for name, value in items]
+    return [(name, _array(f"Candidate {name!r}", value)) for name, value in items]
 
 
-def to_numpy(what: str, value: Any) -> Array:
-    """NumPy, JAX, xarray and PyTorch (on any device, with or without gradients) alike."""
-    if hasattr(value, "detach"):  # torch, without importing it
-        value = value.detach().cpu()
-        value = value.double() if value.is_floating_point() else value
+def _array(what: str, value: Any) -> Array:
     try:
-        array = np.ma.filled(value, np.nan) if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+        return to_numpy(what, value)
     except ValueError as error:
-        raise ValueError(f"{what} is not an array: {error}") from None
-    if array.dtype.kind == "c":
-        raise ValueError(
-            f"{what} is complex ({array.dtype}); expected real numbers. Pass its real part if that is meant."
-        )
-    if array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16":
-        raise ValueError(
-            f"{what} is {type(value).__name__} with dtype {array.dtype}; expected real numbers. Candidates are a mapping "
-            "name → array, a list of arrays, or one array with a leading candidate axis."
-        )
-    return array.astype(np.float64)
-
-
-def _not_finite(array: Array) -> str | None:
-    bad = ~np.isfinite(array)
-    if not bad.any():
-        return None
-    first = tuple(int(k) for k in np.argwhere(bad)[0])
-    return f"contains {int(bad.sum())} NaN or infinite values, the first at index {first}"
+        hint = "Candidates are a mapping name → array, a list of arrays, or one array with a leading candidate axis."
+        raise ValueError(f"{error} {hint}") from None
 
 
 def _expected_shape(problem: Problem, first: tuple[str, Array]) -> tuple[int | None, ...]:
@@ -131,11 +111,6 @@ def _expected_shape(problem: Problem, first: tuple[str, Array]) -> tuple[int | N
         if len(shape) == len(found)
         else shape
     )
-
-
-def fits(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
-    """Whether a shape is the expected one, where None stands for any length."""
-    return len(shape) == len(expected) and all(e is None or n == e for n, e in zip(shape, expected, strict=True))
 
 
 def _shape_message(
@@ -154,9 +129,9 @@ def _shape_message(
     message = f"Candidate {name!r} has shape {given}{after}; expected {wanted}, {source}."
     if len(given) == len(expected) - 1:
         message += " If this is a single prediction, name it: {'prediction': array}."
-    elif problem.lift_kind is None:
+    elif (grid := capabilities.grid(problem)) is None or grid.kind is None:
         message += (
-            ' Candidates of another resolution can be lifted by problems with lift="fourier", "sine" or another kind; '
-            "otherwise bring them to this grid yourself."
+            " Candidates of another resolution can be lifted by problems with a grid that interpolates, such as "
+            "grid=physrank.Grid.periodic(shape); otherwise bring them to this grid yourself."
         )
     return message

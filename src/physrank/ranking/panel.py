@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from physrank import geometry
-from physrank.geometry import mean_score_radius
 from physrank.geometry.space import Array
-from physrank.ranking.result import Ranking
+from physrank.geometry.theory import mean_score_radius
+from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
 
 

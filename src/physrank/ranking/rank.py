@@ -1,43 +1,33 @@
 """`rank`: candidates → anchor → response → proxy → scores. Also in batches, over panels of inputs."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice, zip_longest
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol, cast
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
-import numpy as np
-
-from physrank._precision import double, in_double
-from physrank.physics import Correction, Problem, Response, chained, respond
-from physrank.ranking import anchors, tasks
-from physrank.ranking import until as rules
-from physrank.ranking.candidates import Invalid, Library
-from physrank.ranking.result import Ranking, assemble
-from physrank.ranking.scores import PENDING, Scores
-from physrank.ranking.tasks import Task
-
-METHOD = "shared response"
-
-_respond = eqx.filter_jit(respond)
+from physrank import rungs, tasks
+from physrank.certificates import Certified
+from physrank.physics import Correction, Problem
+from physrank.ranking import anchors
+from physrank.ranking.candidates import Candidates, Invalid
+from physrank.ranking.ranking import Ranking, assemble
+from physrank.rungs import Question
+from physrank.tasks import Task
 
 
-@eqx.filter_jit
-def _respond_batch(problems: Problem, states: jax.Array, correction: Correction, width: int) -> Response:
-    """`respond` over the leading axis, `width` inputs at a time, in one compiled program."""
-    arrays, fixed = eqx.partition(problems, eqx.is_array)
+class Verdict(Protocol):
+    """What a stopping rule finds: at least whether nothing is open. A certificate is one."""
 
-    def one(case: tuple[Problem, jax.Array]) -> Response:
-        return respond(eqx.combine(case[0], fixed), case[1], correction)
-
-    return jax.lax.map(one, (arrays, states), batch_size=width)
+    @property
+    def settled(self) -> bool: ...
 
 
-@in_double
+Stopping = Callable[[Problem, Ranking], Verdict]
+STOPPINGS: dict[str, Stopping] = {"certified": Certified()}
+
+
 def rank(
     problem: Problem,
     candidates: Any,
@@ -47,7 +37,7 @@ def rank(
     corrections: int | Correction = 1,
     invalid: Invalid = "raise",
     allow_unresolved: bool = False,
-    until: rules.Rule | str | None = None,
+    until: Stopping | str | None = None,
     max_corrections: int = 3,
 ) -> Ranking:
     """Rank predictions of one solution by one shared physics response, without a reference.
@@ -60,42 +50,31 @@ def rank(
     `Correction` with its variants; `invalid`: "raise" or "exclude" candidates with NaN; `allow_unresolved`: let `best`
     and `order` answer even when the response did not converge; `until="certified"`: correct again while a decision is
     open, up to `max_corrections` in all. What was proved is then in `ranking.certificate`, and `ranking.corrections`
-    says how many it took; `physrank.certificates.until(...)` asks for less than every pair.
+    says how many it took; `physrank.certificates.Certified(...)` asks for less than every pair.
     """
     _check_problem(problem)
-    if isinstance(max_corrections, bool) or not isinstance(max_corrections, Integral) or max_corrections < 1:
-        raise ValueError(f"max_corrections must be a whole number ≥ 1; got {max_corrections!r}.")
-    chosen, rule, correction = tasks.resolve(task, problem), anchors.resolve(anchor, problem), _correction(corrections)
-    library = Library.of(candidates, problem, invalid)
+    asked, found, correction = tasks.resolve(task, problem), anchors.resolve(anchor, problem), _correction(corrections)
+    stopping, most = _stopping(until), _most(max_corrections)
+    given = Candidates.of(candidates, problem, invalid)
+
     started = time.perf_counter()
-    response = _numpy(_respond(problem, jnp.asarray(rule.of(library)), correction))
-    scoring = _scoring(library, correction, allow_unresolved)
-    ranking = assemble(problem, library, chosen, rule.name, response, scoring)
-    if until is not None:
-        ranking = _settle(ranking, rules.resolve(until), max_corrections)
-    return ranking.timed(time.perf_counter() - started)
-
-
-def _settle(ranking: Ranking, rule: rules.Rule, most: int) -> Ranking:
-    """Judge, and correct again while the judge leaves something open."""
-    while True:
-        verdict = rule(ranking.problem, ranking)
+    question = Question.of(asked, given.states, given.valid)
+    rung = rungs.respond(problem, found.of(given), correction, question)
+    ranking = assemble(problem, given, found.name, rung, allow_unresolved)
+    while stopping is not None:
+        verdict = stopping(problem, ranking)
         ranking = replace(ranking, certificate=verdict)
         if verdict.settled or ranking.corrections >= most or ranking.unresolved:
-            return ranking
+            break
         ranking = corrected(ranking)
+    return ranking.timed(time.perf_counter() - started)
 
 
 def corrected(ranking: Ranking) -> Ranking:
     """The same ranking after one further correction, linearised at its state."""
-    before = ranking.response
-    rule = replace(before.rule, count=1)
-    with double():
-        after = _numpy(_respond(ranking.problem, jnp.asarray(before.state), rule))
-    both = replace(chained(before, after), rule=replace(rule, count=before.rule.count + 1))
-    solves = ranking.scoring.solves + (2 if rule.midpoint else 1)
-    scoring = replace(ranking.scoring, solves=solves, unresolved=PENDING)
-    return assemble(ranking.problem, ranking.library, ranking.task, ranking.anchor, both, scoring)
+    rung = rungs.correct(ranking.problem, ranking.rung)
+    allowed = ranking.scoring.allow_unresolved
+    return assemble(ranking.problem, ranking.candidates, ranking.anchor, rung, allowed)
 
 
 def rank_panel(
@@ -123,21 +102,17 @@ def rank_panel(
     width = None
     while block := list(islice(pairs, chunk)):
         width = width or len(block)  # a short panel is its own shape; a short last chunk is padded to the first
-        rule, chosen = anchors.resolve(anchor, block[0][1][0]), tasks.resolve(task, block[0][1][0])
-        cases = [(problem, _library(k, problem, candidates, invalid)) for k, (problem, candidates) in block]
+        found, asked = anchors.resolve(anchor, block[0][1][0]), tasks.resolve(task, block[0][1][0])
+        cases = [(problem, _candidates(k, problem, given, invalid)) for k, (problem, given) in block]
         started = time.perf_counter()
-        with double():
-            padded = cases + [cases[-1]] * (width - len(cases))
-            batch = stack([problem for problem, _ in padded])
-            states = jnp.asarray(np.stack([rule.of(library) for _, library in padded]))
-            width_together = min(width, cases[0][0].batch_width)
-            responses = _numpy(_respond_batch(batch, states, correction, width_together))
+        questions = [Question.of(asked, given.states, given.valid) for _, given in cases]
+        padded = cases + [cases[-1]] * (width - len(cases))
+        starts = [found.of(given) for _, given in padded]
+        batch = rungs.respond_batch([problem for problem, _ in padded], starts, correction, questions)
         seconds = (time.perf_counter() - started) / len(cases)
-        for k, (problem, library) in enumerate(cases):
+        for (problem, given), rung in zip(cases, batch, strict=True):
             started = time.perf_counter()
-            response = jax.tree.map(lambda leaf, k=k: leaf[k], responses)
-            scoring = _scoring(library, correction, allow_unresolved)
-            ranking = assemble(problem, library, chosen, rule.name, response, scoring)
+            ranking = assemble(problem, given, found.name, rung, allow_unresolved)
             yield ranking.timed(seconds + time.perf_counter() - started)
 
 
@@ -158,31 +133,12 @@ def _paired(problems: Iterable[Problem], libraries: Iterable[Any]) -> Iterator[t
         yield problem, candidates  # pyright: ignore[reportReturnType]
 
 
-def _library(k: int, problem: Problem, candidates: Any, invalid: Invalid) -> Library:
+def _candidates(k: int, problem: Problem, candidates: Any, invalid: Invalid) -> Candidates:
     try:
         _check_problem(problem)
-        return Library.of(candidates, problem, invalid)
+        return Candidates.of(candidates, problem, invalid)
     except ValueError as error:
         raise ValueError(f"Input {k} of the panel: {error}") from None
-
-
-def stack(problems: list[Problem]) -> Problem:
-    """Problems of one kind as one problem with a leading batch axis on every array."""
-    arrays, fixed = zip(*(eqx.partition(problem, eqx.is_array) for problem in problems), strict=True)
-    first = problems[0]
-    for k, (problem, rest) in enumerate(zip(problems, fixed, strict=True)):
-        shapes = [jnp.shape(leaf) for leaf in jax.tree.leaves(arrays[k])]
-        expected = [jnp.shape(leaf) for leaf in jax.tree.leaves(arrays[0])]
-        if not eqx.tree_equal(rest, fixed[0]) or shapes != expected:
-            detail = (
-                f"arrays {shapes} against {expected}" if shapes != expected else "another function or fixed setting"
-            )
-            raise ValueError(
-                f"Problem {k} of this chunk ({type(problem).__name__}) differs in kind from problem 0 "
-                f"({type(first).__name__}): {detail}. Give all inputs the same functions and shapes, with what changes in "
-                "data (a function defined anew for each input is another function), or rank separate panels."
-            )
-    return eqx.combine(jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays), fixed[0])
 
 
 def _correction(corrections: Any) -> Correction:
@@ -193,19 +149,16 @@ def _correction(corrections: Any) -> Correction:
     return Correction(count=int(corrections))
 
 
-def _scoring(library: Library, correction: Correction, allow_unresolved: bool) -> Scores:
-    solves = correction.count * (2 if correction.midpoint else 1)
-    values = np.full(len(library.names), np.nan)
-    return Scores(
-        METHOD,
-        library.names,
-        values,
-        PENDING,
-        solves,
-        allow_unresolved=allow_unresolved,
-        excluded=library.excluded,
-    )
+def _stopping(until: Any) -> Stopping | None:
+    if until is None or (callable(until) and not isinstance(until, str)):
+        return cast("Stopping | None", until)
+    if isinstance(until, str) and until in STOPPINGS:
+        return STOPPINGS[until]
+    names = ", ".join(repr(name) for name in STOPPINGS)
+    raise ValueError(f"until must be {names} or a rule such as physrank.certificates.Certified(...); got {until!r}.")
 
 
-def _numpy(response: Response) -> Response:
-    return jax.tree.map(np.asarray, response)
+def _most(max_corrections: Any) -> int:
+    if isinstance(max_corrections, bool) or not isinstance(max_corrections, Integral) or max_corrections < 1:
+        raise ValueError(f"max_corrections must be a whole number ≥ 1; got {max_corrections!r}.")
+    return int(max_corrections)

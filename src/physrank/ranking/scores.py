@@ -12,9 +12,6 @@ class UnresolvedError(RuntimeError):
     """A decision was asked of a calculation that did not succeed."""
 
 
-PENDING = "not yet scored"
-
-
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Scores aligned with `names`; NaN for excluded candidates. What any scorer returns."""
@@ -32,7 +29,7 @@ class Scores:
         missing = [
             name for name, ok in zip(self.names, self.valid, strict=True) if not ok and name not in self.excluded
         ]
-        if missing and self.unresolved != PENDING:
+        if missing:
             object.__setattr__(self, "excluded", self.excluded | dict.fromkeys(missing, "its score is not finite"))
         if self.unresolved is None and not np.any(np.isfinite(self.values)):
             object.__setattr__(self, "unresolved", "no candidate received a finite score")

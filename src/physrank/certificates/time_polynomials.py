@@ -5,12 +5,12 @@ bounded by its values at the coefficients, and ∫ b_k = 1 / (degree + 1). Coeff
 """
 
 from functools import lru_cache
+from math import comb
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 from numpy.typing import NDArray
-from scipy.special import comb
 
 from physrank.geometry.space import Array
 
@@ -43,7 +43,8 @@ def evaluate(c: JaxArray, at: Array) -> JaxArray:
     """p at the given θ, which take the place of the leading axis."""
     degree, theta = len(c) - 1, np.asarray(at)[:, None]
     k = np.arange(degree + 1)
-    return jnp.tensordot(comb(degree, k) * theta**k * (1 - theta) ** (degree - k), c, 1)
+    binomials = np.array([float(comb(degree, i)) for i in k])
+    return jnp.tensordot(binomials * theta**k * (1 - theta) ** (degree - k), c, 1)
 
 
 def gauss(degree: int) -> tuple[Array, Array]:

@@ -7,34 +7,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
-from physrank import geometry, plots
+from physrank import _optional, geometry, report, tasks
 from physrank._io import write_json, write_text
 from physrank._version import __version__
 from physrank.geometry import ComparisonSubspace, TaskSpace
 from physrank.geometry.space import Array
-from physrank.physics import Problem, Response
-from physrank.ranking import diagnosis, tasks
-from physrank.ranking.candidates import Library
+from physrank.physics import Problem, Response, capabilities
+from physrank.ranking import anchors, diagnosis
+from physrank.ranking.candidates import Candidates
 from physrank.ranking.scores import Scores
-from physrank.ranking.tasks import Task
+from physrank.rungs import Question, Rung
+from physrank.rungs.diagnosis import defect_reduction, residual_floor
+from physrank.tasks import Task
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """A library ranked by one shared response. Arrays are NumPy, in the order of `names`."""
+    """Candidates ranked by one rung. Arrays are NumPy, in the order of `names`."""
 
-    scoring: Scores
-    library: Library
-    task: Task
-    space: TaskSpace
-    outputs: Array  # y_i = Q(v_i), NaN for excluded candidates
-    proxy_linear: Array  # Q(w) + DQ(w) δ
-    proxy_evaluated: Array  # Q(w + δ)
-    response: Response
-    anchor: str
     problem: Problem = field(repr=False)
+    candidates: Candidates
+    anchor: str
+    rung: Rung
+    scoring: Scores
     notes: tuple[str, ...] = ()
     certificate: Any = None  # what `rank(until=…)` found out, else None
 
@@ -51,7 +47,7 @@ class Ranking:
 
     @property
     def best(self) -> str:
-        """The candidate to trust. Raises `UnresolvedError` when the response did not converge."""
+        """The candidate to trust. Raises `UnresolvedError` when the ranking is unresolved, for whatever reason."""
         return self.scoring.best
 
     def choose(self, *, allow_unresolved: bool = False) -> str:
@@ -84,29 +80,59 @@ class Ranking:
     # -- what the decisions rest on --------------------------------------------------------------------------------
 
     @property
+    def task(self) -> Task:
+        return self.rung.question.task
+
+    @property
+    def space(self) -> TaskSpace:
+        """Where outputs are compared."""
+        return self.rung.question.space
+
+    @property
+    def outputs(self) -> Array:
+        """y_i = Q(v_i); NaN for excluded candidates."""
+        return self.rung.question.outputs
+
+    @property
     def error_estimates(self) -> Array:
         """√S_i: estimated task error of each candidate. An estimate, not a bound."""
         return np.sqrt(self.scores)
 
     @property
+    def response(self) -> Response:
+        """How the linear solve went: converged?, algebraic defect ℓ, iterations, step."""
+        assert self.rung.response is not None
+        return self.rung.response
+
+    @property
     def corrections(self) -> int:
         """How many corrections led to the state."""
-        return self.response.rule.count
+        return self.response.variant.count
 
     @property
     def state(self) -> Array:
         """s, the corrected full state."""
-        return self.response.state  # pyright: ignore[reportReturnType]
+        return self.rung.state
 
     @property
     def proxy(self) -> Array:
-        """q, the corrected output in task space."""
-        return self.proxy_evaluated
+        """q = Q(s), the corrected output in task space."""
+        return self.rung.proxy
+
+    @property
+    def proxy_evaluated(self) -> Array:
+        """Q(w + δ): the proxy."""
+        return self.rung.proxy
+
+    @property
+    def proxy_linear(self) -> Array:
+        """Q(w) + DQ(w) δ: equal to the proxy for linear tasks."""
+        return self.rung.proxy_linear
 
     @cached_property
     def subspace(self) -> ComparisonSubspace:
         """𝒟: the directions in which an error of q could change a decision."""
-        return ComparisonSubspace.of(self.space, self.outputs[self.library.valid])
+        return ComparisonSubspace.of(self.space, self.outputs[self.candidates.valid])
 
     @property
     def margins(self) -> Array:
@@ -116,17 +142,28 @@ class Ranking:
     @cached_property
     def defect_reduction(self) -> float:
         """‖A(s)‖ / ‖A(w)‖, evaluated when asked for: how much of the nonlinear defect the correction left."""
-        return diagnosis.defect_reduction(self.problem, self.response)
+        return defect_reduction(self.problem, self.response)
+
+    @property
+    def start(self) -> anchors.Anchor:
+        """The anchor itself, for ranking the same candidates again from it."""
+        return anchors.given(self.response.anchor)
 
     def residual_floor(self, reference: Array) -> float:
         """‖A(reference)‖ / ‖A(w)‖: how far a given reference is from solving this very problem."""
-        return self.problem.residual_floor(self.problem.lift(reference), np.asarray(self.response.anchor))
+        lifted = capabilities.lift(self.problem, reference)
+        return residual_floor(self.problem, lifted, np.asarray(self.response.anchor))
 
     def rescore(self, task: Task) -> "Ranking":
         """The same response judged by another task: no new solve."""
-        return assemble(
-            self.problem, self.library, tasks.resolve(task, self.problem), self.anchor, self.response, self.scoring
-        )
+        question = Question.of(tasks.resolve(task, self.problem), self.candidates.states, self.candidates.valid)
+        allowed = self.scoring.allow_unresolved
+        return assemble(self.problem, self.candidates, self.anchor, self.rung.asked(question), allowed)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "library":
+            raise AttributeError("Ranking.library is now Ranking.candidates.")
+        raise AttributeError(f"'Ranking' object has no attribute {name!r}")
 
     def timed(self, seconds: float) -> "Ranking":
         """With the seconds spent since the candidates were on the grid."""
@@ -144,7 +181,7 @@ class Ranking:
             "task": self.task.name,
             "metric": self.task.metric.name,
             "anchor": self.anchor,
-            "correction": self.response.rule.name,
+            "correction": response.variant.name,
             "unresolved": self.unresolved,
             "order": None if self.unresolved else self.order,
             "candidates": {
@@ -168,16 +205,27 @@ class Ranking:
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
         }
 
+    def to_arrays(self) -> dict[str, Any]:
+        """The fields behind the decisions, as a picture needs them."""
+        return {
+            "names": self.names,
+            "outputs": self.outputs,
+            "proxy": self.proxy,
+            "anchor": self.task.outputs(np.asarray(self.response.anchor)[None])[0],
+            "estimates": self.error_estimates,
+            "unresolved": self.unresolved,
+        }
+
     def to_json(self, path: str | os.PathLike[str]) -> Path:
         """Write `to_dict()`; an existing file stays intact until the new one is complete."""
         return write_json(path, self.to_dict())
 
-    def to_xarray(self) -> xr.Dataset:
-        """Scores, gaps and fields with candidate names as coordinates."""
+    def to_xarray(self) -> Any:
+        """Scores, gaps and fields as an `xarray.Dataset` with candidate names as coordinates."""
         axes = [f"task_{k}" for k in range(self.proxy.ndim)]
         state_axes = [f"state_{k}" for k in range(self.state.ndim)]
         names = list(self.names)
-        return xr.Dataset(
+        return _optional.load("xarray").Dataset(
             {
                 "score": ("candidate", self.scores),
                 "error_estimate": ("candidate", self.error_estimates),
@@ -198,30 +246,21 @@ class Ranking:
 
     def plot(self) -> Any:
         """A matplotlib figure: estimated errors, and the fields they come from."""
-        return plots.ranking_figure(**self._drawing())
+        return report.ranking_figure(**self.to_arrays())
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """One self-contained HTML file: decision, table, picture, diagnostics."""
-        return write_text(path, plots.html_report(self.to_dict(), plots.ranking_figure(**self._drawing())))
-
-    def _drawing(self) -> dict[str, Any]:
-        return {
-            "names": self.names,
-            "outputs": self.outputs,
-            "proxy": self.proxy,
-            "anchor": self.task.outputs(np.asarray(self.response.anchor)[None])[0],
-            "estimates": self.error_estimates,
-            "unresolved": self.unresolved,
-        }
+        """One self-contained HTML file: decision, table, picture, diagnostics, certificate."""
+        return write_text(path, report.html_report(self.to_dict(), self.plot()))
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
+        variant = self.response.variant
         lines = [
             f"{self.scoring.method}: {type(self.problem).__name__}, task {self.task.name} ({self.task.metric.name}), "
-            f"anchor {self.anchor}, {self.response.rule.name}"
-            + (f", step {float(self.response.multiplier):g} taken" if self.response.rule.backtrack else "")
+            f"anchor {self.anchor}, {variant.name}"
+            + (f", step {float(self.response.multiplier):g} taken" if variant.backtrack else "")
         ]
         if self.unresolved:
             lines.append(f"UNRESOLVED: {self.unresolved}")
@@ -238,35 +277,21 @@ class Ranking:
 
 
 def assemble(
-    problem: Problem, library: Library, task: Task, anchor: str, response: Response, scoring: Scores
+    problem: Problem, candidates: Candidates, anchor: str, rung: Rung, allow_unresolved: bool = False
 ) -> Ranking:
-    """A response and a task turned into scores. `scoring` gives method, cost and permission; its values are replaced."""
-    base, state = np.asarray(response.base), np.asarray(response.state)
-    linear, evaluated = task.proxies(base, state)
-    outputs = np.where(_column(library.valid, linear.ndim), task.outputs(library.states), np.nan)
-    space = task.space(outputs)
-    values = geometry.scores_of(space, outputs, evaluated)
-    return Ranking(
-        scoring=replace(
-            scoring, names=library.names, values=values, unresolved=diagnosis.unresolved(problem, response)
-        ),
-        library=library,
-        task=task,
-        space=space,
-        outputs=outputs,
-        proxy_linear=linear,
-        proxy_evaluated=evaluated,
-        response=response,
-        anchor=anchor,
-        problem=problem,
-        notes=diagnosis.notes(
-            problem, library, response, outputs, space, (task.outputs(np.asarray(response.anchor)[None])[0], evaluated)
-        ),
+    """A rung turned into scores and decisions."""
+    question = rung.question
+    scoring = Scores(
+        rung.name,
+        candidates.names,
+        geometry.scores_of(question.space, question.outputs, rung.proxy),
+        rung.failed,
+        rung.solves,
+        rung.seconds,
+        allow_unresolved,
+        candidates.excluded,
     )
-
-
-def _column(mask: np.ndarray, trailing: int) -> np.ndarray:
-    return mask.reshape(-1, *[1] * trailing)
+    return Ranking(problem, candidates, anchor, rung, scoring, diagnosis.notes(problem, candidates, rung))
 
 
 def _number(value: Any) -> float | None:

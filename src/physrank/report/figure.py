@@ -1,16 +1,15 @@
-"""Pictures and the HTML report. Draws plain arrays; knows no result class, so results can call it."""
+"""Pictures of a ranking, from plain arrays: no result class is known here, so results can call it."""
 
-import base64
-import html
 import io
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
 
+from physrank import _optional
 from physrank.geometry.space import Array
+
+Figure = Any  # of matplotlib, which loads when first used
 
 INK, PROXY, MUTED = "#1b1f24", "#c2185b", "#8a939e"
 SHOWN = 8  # candidates drawn as maps, or named in a legend
@@ -31,13 +30,13 @@ def ranking_figure(
     """How the library was judged: fields, estimated error fields, and errors (true ones only once revealed)."""
     ordered = [int(i) for i in np.argsort(estimates) if np.isfinite(estimates[i])]
     if not ordered:
-        figure: Any = Figure(figsize=(8, 1.2))
+        figure = _figure(figsize=(8, 1.2))
         figure.text(
             0.02, 0.5, f"UNRESOLVED: {unresolved or 'no finite score'}", color="#b00020", wrap=True, va="center"
         )
         return figure
     outputs, proxy, anchor, truth, remark = _drawable(outputs, proxy, anchor, truth)
-    figure = Figure(figsize=(12, 5.0 if proxy.ndim else 2.5), layout="constrained")
+    figure = _figure(figsize=(12, 5.0 if proxy.ndim else 2.5), layout="constrained")
     if unresolved:
         figure.suptitle(f"UNRESOLVED: {unresolved}", color="#b00020", fontsize=10, wrap=True)
     if proxy.ndim == 2:
@@ -109,7 +108,7 @@ def _map(axis: Any, values: Array, title: str, low: float, high: float, colours:
 
 def _curves(figure: Any, names, outputs, proxy, anchor, ordered, truth) -> None:
     above, below = figure.subplots(2, 1, sharex=True)
-    colours = matplotlib.colormaps["viridis"](np.linspace(0.05, 0.9, len(ordered)))
+    colours = _optional.load("matplotlib").colormaps["viridis"](np.linspace(0.05, 0.9, len(ordered)))
     for colour, i in zip(colours, ordered, strict=True):
         above.plot(outputs[i].ravel(), color=colour, lw=1, label=names[i][:20] if i in ordered[:SHOWN] else None)
         below.plot((outputs[i] - proxy).ravel(), color=colour, lw=1)
@@ -143,58 +142,11 @@ def _errors(figure: Any, names, estimates, true_errors, ordered) -> None:
     axis.spines[["top", "right"]].set_visible(False)
 
 
+def _figure(**options: Any) -> Any:
+    return _optional.load("matplotlib.figure").Figure(**options)
+
+
 def png(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=130)
     return buffer.getvalue()
-
-
-STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
-table{border-collapse:collapse;margin:1rem 0}td,th{padding:.3rem .9rem;border-bottom:1px solid #d8dee4;text-align:left}
-td.n{text-align:right;font-variant-numeric:tabular-nums}img{max-width:100%}
-.bad{background:#fdecea;border-left:4px solid #b00020;padding:.6rem 1rem}.muted{color:#57606a}
-"""
-
-
-def html_report(result: dict[str, Any], figure: Figure) -> str:
-    """One self-contained page from a ranking's dictionary and its figure."""
-    escape = html.escape
-    unresolved = result["unresolved"]
-    scored = {name: entry for name, entry in result["candidates"].items() if entry["score"] is not None}
-    order = list(scored) if unresolved else result["order"]  # no order where there is no decision
-    headline = "Unresolved" if unresolved else f"Trust {escape(order[0])}" if len(order) > 1 else escape(order[0])
-    rows = []
-    for place, name in enumerate(order, start=1):
-        entry = scored[name]
-        rows.append(
-            f"<tr><td class=n>{'' if unresolved else place}</td><td>{escape(name)}</td>"
-            f"<td class=n>{entry['error_estimate']:.4g}</td><td class=n>{entry['score']:.4g}</td></tr>"
-        )
-    for name, entry in result["candidates"].items():
-        if entry["excluded"]:
-            rows.append(
-                f"<tr><td class=n>–</td><td>{escape(name)}</td><td colspan=2>excluded: {escape(entry['excluded'])}</td></tr>"
-            )
-    response = result["response"]
-    facts = "".join(
-        f"<tr><td>{escape(key.replace('_', ' '))}</td><td class=n>{_fact(value)}</td></tr>"
-        for key, value in response.items()
-    )
-    notes = "".join(f"<li>{escape(note)}</li>" for note in result["notes"])
-    banner = f"<p class=bad>{escape(unresolved)}</p>" if unresolved else ""
-    picture = base64.b64encode(png(figure)).decode()
-    return f"""<!doctype html><html lang=en><meta charset=utf-8><title>physrank: {headline}</title><style>{STYLE}</style>
-<h1>{headline}</h1>{banner}
-<p class=muted>{escape(result["method"])}; {escape(result["equation"])}, task {escape(result["task"])}
-({escape(result["metric"])}), anchor {escape(result["anchor"])}, {escape(result["correction"])};
-physrank {escape(result["physrank"])}</p>
-<table><tr><th></th><th>candidate</th><th>estimated error</th><th>score</th></tr>{"".join(rows)}</table>
-<p class=muted>Estimated errors are estimates, not bounds.</p>
-<img alt="candidates, proxy and estimated errors" src="data:image/png;base64,{picture}">
-<h2>The response</h2><table>{facts}</table>{f"<h2>Notes</h2><ul>{notes}</ul>" if notes else ""}</html>
-"""
-
-
-def _fact(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else html.escape(str(value))

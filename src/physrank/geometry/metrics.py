@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from physrank.geometry import TaskSpace
-from physrank.geometry.space import Array
+from physrank.geometry.space import Array, TaskSpace
 
 
 @dataclass(frozen=True)

@@ -109,14 +109,18 @@ KINDS: dict[str, MatrixOf] = {
 }
 
 
+def check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"Unknown lift {kind!r}; expected one of {', '.join(map(repr, KINDS))}.")
+
+
 def lift(field: ArrayLike, shape: tuple[int, ...], kind: str) -> Array:
     """`field` interpolated on its trailing `len(shape)` axes to `shape`; leading axes are kept.
 
     `kind`: "fourier" (periodic), "sine" (Dirichlet, nodes on both ends), "cosine" (no flux, cell centres),
     "polynomial" (nodes on both ends, no boundary condition), "chebyshev" (Lobatto nodes to a uniform grid).
     """
-    if kind not in KINDS:
-        raise ValueError(f"Unknown lift {kind!r}; expected one of {', '.join(map(repr, KINDS))}.")
+    check_kind(kind)
     result = np.asarray(field, np.float64)
     if result.ndim < len(shape):
         raise ValueError(f"Cannot lift an array of shape {result.shape} on {len(shape)} axes.")

@@ -1,0 +1,70 @@
+"""The one door for arrays: NumPy, PyTorch, JAX and xarray come in, checked float64 goes on."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def to_numpy(what: str, value: Any, *, finite: bool = False) -> Array:
+    """A float64 array from anything array-like; `what` names it in errors. With `finite`, NaN and infinity are refused."""
+    if hasattr(value, "detach"):  # torch, without importing it: on any device, with or without gradients
+        value = value.detach().cpu()
+        value = value.double() if value.is_floating_point() else value
+    try:
+        array = np.ma.filled(value, np.nan) if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{what} is not an array: {error}") from None
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"{what} is complex ({array.dtype}); expected real numbers. Pass its real part, or stack real and imaginary "
+            "parts as channels."
+        )
+    if array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16":
+        raise ValueError(
+            f"{what} must be an array of real numbers; got {type(value).__name__} with dtype {array.dtype}."
+        )
+    array = array.astype(np.float64)
+    if finite and (problem := not_finite(array)):
+        raise ValueError(f"{what} must be finite; got {problem}.")
+    return array
+
+
+def to_jax(what: str, value: Any) -> jax.Array:
+    """The same as a float64 JAX array; values that are being traced pass through."""
+    if isinstance(value, jax.Array) and value.dtype.kind != "c":
+        with jax.enable_x64(True):
+            return jnp.asarray(value, np.float64)
+    return as_double(to_numpy(what, value))
+
+
+def not_finite(array: Array) -> str | None:
+    """How much of an array is not finite, and where it begins; None when all of it is."""
+    bad = ~np.isfinite(array)
+    if not bad.any():
+        return None
+    first = tuple(int(k) for k in np.argwhere(bad)[0])
+    return f"{int(bad.sum())} NaN or infinite values, the first at index {first}"
+
+
+def as_double(tree: Any) -> Any:
+    """Floats and complex numbers of a pytree as double-precision JAX arrays; everything else as it is.
+
+    Python floats become arrays too: they are data, and a new value must not cause a recompilation.
+    """
+
+    def convert(leaf: Any) -> Any:
+        if hasattr(leaf, "detach"):
+            leaf = leaf.detach().cpu().numpy()
+        if isinstance(leaf, float | complex):
+            leaf = np.asarray(leaf)
+        if isinstance(leaf, np.ndarray | np.generic | jax.Array):
+            return jnp.asarray(leaf, {"f": np.float64, "c": np.complex128}.get(leaf.dtype.kind))
+        return leaf
+
+    with jax.enable_x64(True):
+        return jax.tree.map(convert, tree)

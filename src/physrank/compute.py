@@ -1,0 +1,103 @@
+"""Who computes: one door through which a function of problems and arrays runs, in float64, and returns NumPy.
+
+Functions are compiled once per shape; problems that live on the host (`problem.host`) are handed to the same function as
+it is. Nobody's global JAX settings change.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+TOGETHER = 8  # inputs that move through one compiled sweep; beyond that they only crowd the cache
+NUMBERS_TOGETHER = 4096  # for iterations, which end with the slowest: dense products already fill the machine
+
+
+def double() -> Any:
+    """Context in which JAX computes in float64; the caller's setting returns on exit.
+
+    Build `exponax` steppers and other JAX objects inside it to have them in double precision.
+    """
+    return jax.enable_x64(True)
+
+
+def run(function: Callable[..., Any], *arguments: Any) -> Any:
+    """`function(*arguments)`; arrays in the arguments may be NumPy, and all arrays of the result are.
+
+    `function` must be a lasting one (defined at module level): it is compiled once per shape, and compiled code is kept.
+    """
+    with double():
+        if _on_host(arguments):
+            return to_numpy(function(*arguments))
+        return to_numpy(_compiled(function)(*jax.tree.map(_to_jax, arguments)))
+
+
+def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any, *fixed: Any) -> Any:
+    """`function(problem, array, *fixed)` for many inputs, in one compiled program; results have a leading axis.
+
+    `problems` are of one kind; `arrays` is a sequence with one array for each.
+    """
+    if _on_host(problems):
+        rows = [run(function, problem, array, *fixed) for problem, array in zip(problems, arrays, strict=True)]
+        return jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
+    with double():
+        width = min(len(problems), _width(problems[0], np.size(arrays[0])))
+        return to_numpy(_mapped(function)(stack(problems), jnp.asarray(np.stack(arrays)), fixed, width))
+
+
+def to_numpy(tree: Any) -> Any:
+    """JAX arrays of a pytree as NumPy arrays; the rest as it is."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, jax.Array) else leaf, tree)
+
+
+def stack(problems: Sequence[Any]) -> Any:
+    """Problems of one kind as one problem with a leading batch axis on every array."""
+    arrays, fixed = zip(*(eqx.partition(problem, eqx.is_array) for problem in problems), strict=True)
+    expected = [jnp.shape(leaf) for leaf in jax.tree.leaves(arrays[0])]
+    for k, (problem, rest) in enumerate(zip(problems, fixed, strict=True)):
+        shapes = [jnp.shape(leaf) for leaf in jax.tree.leaves(arrays[k])]
+        if not eqx.tree_equal(rest, fixed[0]) or shapes != expected:
+            detail = (
+                f"arrays {shapes} against {expected}" if shapes != expected else "another function or fixed setting"
+            )
+            raise ValueError(
+                f"Problem {k} of this chunk ({type(problem).__name__}) differs in kind from problem 0 "
+                f"({type(problems[0]).__name__}): {detail}. Give all inputs the same functions and shapes, with what "
+                "changes in data (a function defined anew for each input is another function), or rank separate panels."
+            )
+    return eqx.combine(jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays), fixed[0])
+
+
+def _width(problem: Any, numbers: int) -> int:
+    """How many inputs of a panel are worth moving together."""
+    return TOGETHER if getattr(problem, "cheap_to_solve", False) else max(1, NUMBERS_TOGETHER // max(numbers, 1))
+
+
+def _on_host(arguments: Sequence[Any]) -> bool:
+    return any(getattr(argument, "host", False) for argument in arguments)
+
+
+def _to_jax(leaf: Any) -> Any:
+    return jnp.asarray(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf
+
+
+@cache
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    return eqx.filter_jit(function)
+
+
+@cache
+def _mapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    def over(problems: Any, arrays: jax.Array, fixed: tuple[Any, ...], width: int) -> Any:
+        varying, constant = eqx.partition(problems, eqx.is_array)
+
+        def one(case: tuple[Any, jax.Array]) -> Any:
+            return function(eqx.combine(case[0], constant), case[1], *fixed)
+
+        return jax.lax.map(one, (varying, arrays), batch_size=width)
+
+    return eqx.filter_jit(over)

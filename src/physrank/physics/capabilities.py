@@ -1,0 +1,110 @@
+"""What a problem may be able to do beyond being a constraint: protocols with one signature each, and how to ask.
+
+A room that needs one of these asks here and never for a class by name, so that a problem of a user's own gets everything
+that a shipped one gets.
+"""
+
+from typing import Any, Protocol, runtime_checkable
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from physrank.geometry.grid import Grid
+from physrank.geometry.metrics import AnyMetric, MeanSquare
+from physrank.physics.monotone import SecantMetric
+from physrank.physics.problem import Problem
+from physrank.physics.solvers import Solve
+
+
+@runtime_checkable
+class Corrects(Protocol):
+    """Its response costs less in one go than linearised and then solved."""
+
+    def correct(self, at: Array) -> tuple[Array, Solve]:
+        """`(A(at), solution of A'(at) δ = −A(at))`."""
+        ...
+
+
+@runtime_checkable
+class Coarsens(Protocol):
+    """It can be stated on a coarser grid; what is not given stays as it is."""
+
+    def coarsen(self, *, points: int | None = None, substeps: int | None = None, rows: int | None = None) -> "Problem":
+        """The same problem with so many points per side, substeps per row, and every so manieth row."""
+        ...
+
+
+@runtime_checkable
+class HasDualNorm(Protocol):
+    """Its residual has a dual norm that bounds the error."""
+
+    def dual_energy(self, state: Array, *, adapted: bool = False) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+        """The squared norm, and whether the inverse action behind it converged."""
+        ...
+
+
+@runtime_checkable
+class HasSecantMetric(Protocol):
+    """It is strongly monotone. Certificates ask for this in a class's own body only: theorems are not inherited."""
+
+    def secant_metric(self, state: Array) -> SecantMetric:
+        """M_s: the residual in its dual norm bounds the error in its norm."""
+        ...
+
+
+def correct(problem: Problem, at: Array) -> tuple[Array, Solve]:
+    """`(A(at), δ with A'(at) δ = −A(at))`: the response, linearised once."""
+    if isinstance(problem, Corrects):
+        return problem.correct(at)
+    defect, tangent = problem.linearise(at)
+    return defect, tangent.solve(-defect)
+
+
+def admissible(problem: Problem, state: Array) -> Bool[Array, ""]:
+    """Whether the state is finite and makes physical sense (positive density, …) to a problem that can tell."""
+    finite = jnp.all(jnp.isfinite(state))
+    check = getattr(problem, "admissible", None)
+    return finite if check is None else finite & check(state)
+
+
+def concerns(problem: Problem, state: np.ndarray) -> list[str]:
+    """What a user should know about a candidate that is not an error."""
+    return _ask(problem, "concerns", state, otherwise=[])
+
+
+def cheap_to_solve(problem: Problem) -> bool:
+    """Whether solving the equation itself is one explicit sweep, about as cheap as the response."""
+    return bool(getattr(problem, "cheap_to_solve", False))
+
+
+def grid(problem: Problem) -> Grid | None:
+    """Where the values of a state lie; None when the problem does not say."""
+    return getattr(problem, "grid", None)
+
+
+def lift(problem: Problem, field: np.ndarray) -> np.ndarray:
+    """A field of another resolution as a state of this problem; unchanged when it cannot be one."""
+    shape, where = problem.state_shape, grid(problem)
+    if where is None or (shape is not None and field.ndim != len(shape)) or field.ndim < len(where.shape):
+        return field
+    return where.lift(field)
+
+
+def metric(problem: Problem) -> AnyMetric:
+    """The natural task metric: the problem's own, its grid's, or the mean square."""
+    own = _ask(problem, "metric", otherwise=None)
+    if own is not None:
+        return own
+    where = grid(problem)
+    return MeanSquare() if where is None else where.metric()
+
+
+def output(problem: Problem) -> str:
+    """What the task is when the user names none: "field" or "terminal"."""
+    return getattr(problem, "output", "field")
+
+
+def _ask(problem: Problem, name: str, *arguments: Any, otherwise: Any) -> Any:
+    method = getattr(problem, name, None)
+    return otherwise if method is None else method(*arguments)

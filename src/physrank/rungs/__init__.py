@@ -1,0 +1,7 @@
+"""Rungs: whatever yields a proxy with an uncertainty of every gap and its cost."""
+
+from physrank.rungs.respond import correct, respond, respond_batch
+from physrank.rungs.rung import Question, Rung
+from physrank.rungs.solve import coarsened, solve
+
+__all__ = ["Question", "Rung", "coarsened", "correct", "respond", "respond_batch", "solve"]

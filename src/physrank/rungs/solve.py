@@ -1,0 +1,48 @@
+"""The yardstick as a rung: the equation itself solved, on the problem's grid or a coarser one."""
+
+import time
+
+import numpy as np
+from jaxtyping import Array as JaxArray
+
+from physrank import compute
+from physrank.geometry.space import Array
+from physrank.physics import NonlinearSolve, Problem, capabilities
+from physrank.rungs.rung import Question, Rung
+
+
+def solve(problem: Problem, coarse: Problem, shape: tuple[int, ...], question: Question, name: str) -> Rung:
+    """`coarse` is the problem itself or a coarser statement of it; `shape` that of a state of the problem."""
+    started = time.perf_counter()
+    state, failed = solution(problem, coarse, shape)
+    return Rung(name, question, state, state, solves=1, seconds=time.perf_counter() - started, failed=failed)
+
+
+def solution(problem: Problem, coarse: Problem, shape: tuple[int, ...]) -> tuple[Array, str | None]:
+    """The solution on the problem's grid, and why it failed if it did."""
+    own = coarse.state_shape or shape
+    guess = np.zeros(tuple(n if n is not None else m for n, m in zip(own, shape, strict=True)))
+    result = compute.run(_solve, coarse, guess)
+    lifted = capabilities.lift(problem, result.state)
+    if lifted.shape != shape:
+        raise ValueError(f"The coarse solution has shape {lifted.shape} after lifting; expected {shape}.")
+    return lifted, None if bool(result.converged) else "the direct solve did not converge"
+
+
+def coarsened(
+    problem: Problem, *, points: int | None = None, substeps: int | None = None, rows: int | None = None
+) -> Problem:
+    """The problem as stated on a coarser grid, where it can be."""
+    options = {"points": points, "substeps": substeps, "rows": rows}
+    options = {key: value for key, value in options.items() if value is not None}
+    if not options:
+        return problem
+    if not isinstance(problem, capabilities.Coarsens):
+        raise ValueError(
+            f"{type(problem).__name__} cannot be coarsened by itself; pass DirectSolve(on=coarser_problem)."
+        )
+    return problem.coarsen(**options)
+
+
+def _solve(problem: Problem, guess: JaxArray) -> NonlinearSolve:
+    return problem.solve(guess)
