@@ -1,6 +1,5 @@
 """Certificates: never wrong, tight where they should be, open where nothing can be known."""
 
-import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
+from helpers import with_state
 from physrank.certificates import Certified, StronglyMonotone, ValidatedReactionDiffusion
 from physrank.certificates.reaction_diffusion import EnclosedOperator
 
@@ -243,7 +243,7 @@ def test_failed_assumptions_leave_everything_open():
     broken = np.asarray(ranking.state).copy()
     broken[0, 0] = 1e-3  # a boundary value that does not hold
     for state, what in ((broken, "boundary"), (np.full_like(broken, np.nan), "finite")):
-        other = _with_state(ranking, state)
+        other = with_state(ranking, state)
         certificate = pr.certify(problem, other)
         assert any(what in a.statement for a in certificate.failed)
         assert certificate.best is None
@@ -251,10 +251,6 @@ def test_failed_assumptions_leave_everything_open():
         assert certificate.certified_pairs[0] == 0
         assert not np.isfinite(list(certificate.regret_bounds.values())).any()
         assert "Nothing is certified" in str(certificate)
-
-
-def _with_state(ranking, state):
-    return dataclasses.replace(ranking, response=eqx.tree_at(lambda r: r.state, ranking.response, state))
 
 
 def test_wider_uncertainty_certifies_less_and_names_the_dataset():

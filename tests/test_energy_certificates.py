@@ -2,20 +2,20 @@
 
 from dataclasses import replace
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from physrank.lifts import lift
+from physrank.physics.cells import neumann_laplacian
 
 import physrank as pr
+from helpers import with_state
 from physrank.certificates import Certificate, _sine_gordon_flow, diffusion_reaction, sine_gordon
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.sine_gordon import SineGordonEnergy
 from physrank.equations import DiffusionReaction, SineGordon
 from physrank.geometry import gaps_of
-from physrank.lifts import lift
-from physrank.physics.cells import neumann_laplacian
 from problems import burgers
 from test_equations import breather, kinks
 
@@ -77,12 +77,6 @@ def corrected(problem, candidates, count):
     for _ in range(count - 1):
         ranking = pr.rank(problem, candidates, anchor=ranking.state)
     return ranking
-
-
-def with_state(ranking, state):
-    """The same ranking from another corrected trajectory."""
-    response = eqx.tree_at(lambda r: r.state, ranking.response, state)
-    return replace(ranking, response=response, proxy_linear=state[-1], proxy_evaluated=state[-1])
 
 
 def bound(problem, state, energy):
@@ -504,8 +498,7 @@ def test_fails_closed(target):
     closed(energy(make(9, times=[0.0, 0.1]), ranking), "shape")
     broken = np.where(np.arange(truth.size).reshape(truth.shape) == truth.size // 2, np.nan, truth)
     closed(energy(problem, with_state(ranking, broken)), "finite")
-    unsolved = eqx.tree_at(lambda r: r.solved, ranking.response, np.asarray(False))
-    rescored = replace(ranking, response=unsolved).rescore(ranking.task)
+    rescored = replace(ranking, rung=replace(ranking.rung, failed="it stopped")).rescore(ranking.task)
     closed(energy(problem, rescored), "the response converged")
     certificate = Certificate(rescored.names, rescored.gaps, energy(problem, rescored), 0.0)
     assert certificate.best is None

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
+from helpers import with_outputs, with_state
 from physrank.certificates import monotone, reaction_diffusion
 
 POINTS = 5  # interior nodes of a line: small enough for many digits, many times
@@ -87,10 +88,6 @@ def library(random: np.random.Generator, centre: np.ndarray, near_tie: bool) -> 
     return found
 
 
-def with_state(ranking: pr.Ranking, state: np.ndarray) -> pr.Ranking:
-    return dataclasses.replace(ranking, response=eqx.tree_at(lambda r: r.state, ranking.response, state))
-
-
 def garbage(random: np.random.Generator):
     """An inverse that is none: what it returns must only cost tightness."""
     honest = monotone.inverse_actions
@@ -117,7 +114,7 @@ def trial(random, problem, other, zero, variation, monkeypatch) -> tuple[int, in
     elif variation == "duplicate":
         outputs = ranking.outputs.copy()
         outputs[1] = outputs[0]
-        ranking = dataclasses.replace(ranking, outputs=outputs)
+        ranking = with_outputs(ranking, outputs)
     with monkeypatch.context() as patch:
         if variation == "garbage solves":
             patch.setattr(reaction_diffusion, "inverse_actions", garbage(random))

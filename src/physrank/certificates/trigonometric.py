@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 from numpy.typing import NDArray
-from scipy.fft import next_fast_len
 
+from physrank import _optional
 from physrank.equations import Burgers
 from physrank.geometry.space import Array
 
@@ -47,7 +47,7 @@ class Line(eqx.Module):
     @property
     def grid(self) -> int:
         """Points on which a product, of degree 2K, and the square of that are integrated exactly."""
-        return next_fast_len(4 * self.degree + 1, real=True)  # pyright: ignore[reportReturnType]
+        return _optional.load("scipy.fft").next_fast_len(4 * self.degree + 1, real=True)
 
     def wavenumber(self, count: int) -> JaxArray:
         return 2 * np.pi / self.length * jnp.arange(count)
