@@ -5,9 +5,9 @@ import pytest
 
 import physrank as pr
 from physrank.lab.inputs import (
-    EQUATIONS,
     POPULATIONS,
     STRATA,
+    STREAMS,
     BurgersInput,
     ReactionDiffusionInput,
     ShockTube,
@@ -18,7 +18,7 @@ from physrank.lab.inputs import (
     stream,
 )
 from physrank.lab.references import burgers, chebyshev, pdebench, reaction_diffusion, sine_gordon
-from physrank.lab.references.pair import Reference, unresolved_pairs, unresolved_top1
+from physrank.lab.references.reference import Reference, unresolved_pairs, unresolved_top1
 from test_equations import sod
 
 # -- inputs ------------------------------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ from test_equations import sod
 
 def test_no_two_streams_overlap():
     draws = {
-        (e, p, k): tuple(stream(e, p, k).standard_normal(2)) for e in EQUATIONS for p in POPULATIONS for k in range(30)
+        (e, p, k): tuple(stream(e, p, k).standard_normal(2)) for e in STREAMS for p in POPULATIONS for k in range(30)
     }
     assert len(set(draws.values())) == len(draws)
 

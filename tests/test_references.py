@@ -9,7 +9,7 @@ import physrank as pr
 from laws import slope
 from physrank.lab.inputs import BurgersInput, ReactionDiffusionInput, SineGordonInput, random_flow_2d
 from physrank.lab.references import burgers, pdebench, reaction_diffusion, sine_gordon
-from physrank.lab.references.pair import Reference, unresolved_pairs, unresolved_top1
+from physrank.lab.references.reference import Reference, unresolved_pairs, unresolved_top1
 
 GAMMA, LENGTH = 1.4, 2.0
 

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from physrank import ranking
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import Outcomes, Recovery
-from physrank.lab.libraries.plan import GROUPS, Library
-from physrank.lab.studies import drawing, tables
-from physrank.lab.studies.cases import Context, evaluate, hidden, measure, problems_and_candidates
+from physrank.lab.libraries import GROUPS, Library
+from physrank.lab.studies._kit import drawing, tables
+from physrank.lab.studies._kit.cases import Context, evaluate, measure, problems_and_candidates, references_of
 from physrank.ranking import scorers, tasks
 from physrank.ranking.candidates import Library as Candidates
 
@@ -103,7 +103,7 @@ def _recomputed(context: Context, library: Library, kept: list[int]) -> dict[str
         "six",
         key,
         pairs,
-        lambda: hidden(context, library, library.instances),
+        lambda: references_of(context, library, library.instances),
         {"shared": scorers.SharedResponse()},
     )
 
@@ -124,7 +124,7 @@ def _median_scores(context: Context, library: Library) -> Array:
         "median",
         context.content(library, library.instances),
         lambda: list(problems_and_candidates(context, library, library.instances)),
-        lambda: hidden(context, library, library.instances),
+        lambda: references_of(context, library, library.instances),
         {"median": score},
     )
     return found["score median"]
@@ -152,7 +152,7 @@ def _farther_library(context: Context, library: Library, factor: int) -> tuple[d
         return _only(kept, moved())
 
     def revealed() -> Any:
-        return hidden(context, library, library.instances)[:count]
+        return references_of(context, library, library.instances)[:count]
 
     key = context.content(library, library.instances) | {"limit": count}
     eight = measure(context, "farther", key | {"factor": factor}, moved, revealed, ON_EIGHT)

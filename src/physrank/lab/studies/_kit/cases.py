@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from physrank import geometry, ranking
 from physrank.geometry.space import Array
-from physrank.lab.files import digest, read_arrays, write_arrays
 from physrank.lab.inputs import shifted_strata
-from physrank.lab.libraries import predictions, references
-from physrank.lab.libraries.plan import Library, Profile
-from physrank.lab.libraries.setups import SETUPS, population
-from physrank.lab.references.pair import Reference, unresolved_pairs, unresolved_top1
+from physrank.lab.libraries import Library, Profile
+from physrank.lab.references.reference import Reference, unresolved_pairs, unresolved_top1
+from physrank.lab.store import predictions, references
+from physrank.lab.store.files import digest, read_arrays, write_arrays
 from physrank.ranking import Ranking, anchors, scorers, tasks
 from physrank.ranking.candidates import Library as Candidates
 
 VERSION = 1  # of this pass: raise it when its arithmetic changes
-METHODS = ("shared", "raw", "mean centrality", "medoid centrality", "validation", "wrong input", "reversed")
+SCORES = ("shared", "raw", "mean centrality", "medoid centrality", "validation", "wrong input", "reversed")
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,20 @@ def problems_and_candidates(
 ) -> Iterator[tuple[Any, dict[str, Array]]]:
     """(problem, candidates) of each input, in order."""
     data = predictions.read(context.store, context.profile, library, name, realization)
+    yield from _cases_in(data, library, name, limit)
+
+
+def _cases_in(
+    data: xr.Dataset, library: Library, name: str, limit: int | None = None
+) -> Iterator[tuple[Any, dict[str, Array]]]:
+    """The same from predictions that were read already."""
     names = [str(candidate) for candidate in data["candidate"].values]
-    cases = population(library.equation, name, predictions.count(context.profile, name))[:limit]
-    for case, fields in zip(cases, data["prediction"].values, strict=False):
-        yield SETUPS[library.equation].problem(case), dict(zip(names, fields, strict=True))
+    cases = library.declared.population(name, data.sizes["input"])[:limit]
+    for case, states in zip(cases, data["prediction"].values, strict=False):
+        yield library.declared.problem(case), dict(zip(names, states, strict=True))
 
 
-def hidden(context: Context, library: Library, name: str, level: str = "first") -> list[Reference]:
+def references_of(context: Context, library: Library, name: str, level: str = "first") -> list[Reference]:
     count = predictions.count(context.profile, name)
     return references.references(context.store, library.equation, name, count, level)
 
@@ -105,7 +112,7 @@ def evaluate(
 
     def make() -> dict[str, Array]:
         scored, rankings = _score(context, library, name, anchor, corrections, realization)
-        return scored | (_reveal(rankings, hidden(context, library, name, level)) if reveal else {})
+        return scored | (_reveal(rankings, references_of(context, library, name, level)) if reveal else {})
 
     found = context.cached("cases", key, make)
     return Cases(
@@ -113,7 +120,7 @@ def evaluate(
         strata=tuple(shifted_strata(count)),
         losses=found.get("losses", np.empty((0, 0))),
         changes=found.get("changes", np.empty((0, 0))),
-        scores={method: found[f"score {method}"] for method in METHODS},
+        scores={method: found[f"score {method}"] for method in SCORES},
         proxy_loss=found.get("proxy_loss", np.empty(0)),
         seconds=found["seconds"],
     )
@@ -123,13 +130,13 @@ def _score(
     context: Context, library: Library, name: str, anchor: str, corrections: int, realization: str
 ) -> tuple[dict[str, Array], list["_Small"]]:
     data = predictions.read(context.store, context.profile, library, name, realization)
-    pairs = list(problems_and_candidates(context, library, name, realization))
+    pairs = list(_cases_in(data, library, name))
     label, total = f"{library.name}, {name}, {anchor}", len(pairs)
     raw, rankings = scorers.RawResidual(), []
     panel = ranking.rank_panel(
         [p for p, _ in pairs], [c for _, c in pairs], anchor=anchor, corrections=corrections, allow_unresolved=True
     )
-    rows: dict[str, list[Array]] = {f"score {method}": [] for method in METHODS}
+    rows: dict[str, list[Array]] = {f"score {method}": [] for method in SCORES}
     for k, result in enumerate(panel):
         rankings.append(_small(result))
         rows["score raw"].append(raw(*pairs[k]).values)

@@ -11,8 +11,8 @@ from physrank import plots
 from physrank._io import write_json, write_whole
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, Recovery, clustered
-from physrank.lab.provenance import stamp
-from physrank.lab.studies.cases import Cases
+from physrank.lab.store.provenance import stamp
+from physrank.lab.studies._kit.cases import Cases
 
 RAW_TIE, SHARED_TIE = 1e-12, 1.01e-8  # numerical ties of the two scores, as the paper states them
 
