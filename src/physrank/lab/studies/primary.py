@@ -67,7 +67,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
             **{f"{equation}_median_loss": _median_losses(cases) for equation, cases in of.items()},
         },
         "losses": {equation: _losses(cases) for equation, cases in of.items()},
-        "input_fingerprint": {equation: EQUATIONS[equation].input_fingerprint for equation in of},
+        "input_fingerprint": tables.input_fingerprints(GROUPS["primary"]),
         "median_seconds_shared": {c.library.name: float(np.median(c.seconds)) for c in many},
         "paper": PAPER,
     }
