@@ -67,14 +67,21 @@ def references_table(result: dict[str, Any]) -> str:
 def forcing_table(result: dict[str, Any]) -> str:
     """Both readings of the paper's forcing, on every number it reports that depends on it."""
 
-    def said(value: Any) -> str:
+    def said(row: dict[str, Any], law: str) -> str:
+        value = row[law]
         if value is None:
-            return "not stored"
+            return "not stored" if result["studies"][law] else "not measured yet"
         return "–".join(f"{end:.2e}" for end in value) if isinstance(value, list) else f"{value:.3g}"
 
-    lines = ["| number | paper | sin · sin | 2 sin · sin | nearer |", "|---|---:|---:|---:|---|"]
+    def nearer(row: dict[str, Any]) -> str:
+        if row["nearer"] is None:
+            return "–"
+        off = dict(row["factor_off"])
+        return f"{row['nearer']}: off by {off.pop(row['nearer']):.2f}, not {min(off.values()):.2f}"
+
+    lines = ["| number | paper | plain, sin · sin | orthonormal, 2 sin · sin | nearer |", "|---|---:|---:|---:|---|"]
     for row in result["numbers"].values():
-        cells = [row["what"], *(said(row[key]) for key in ("paper", "plain", "orthonormal")), row["nearer"] or "–"]
+        cells = [row["what"], *(said(row, law) for law in ("paper", "plain", "orthonormal")), nearer(row)]
         lines.append("| " + " | ".join(cells) + " |")
     studies = "; ".join(
         f"{law}: {', '.join(f'{name} of commit {commit}' for name, commit in found.items()) or 'not measured yet'}"
