@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
+from lab_helpers import InThisProcess
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.equations.constraint import InitialRow, ZeroEdges
 from physrank.lab.evaluation import solve_or_rank
@@ -45,6 +46,18 @@ def test_nothing_else_knows_equations_by_name():
 def test_a_name_in_a_study_would_be_noticed():
     assert equation_names('PAPER = {"burgers": 1}\nif equation == "burgers":\n    pass') == ["burgers"]
     assert equation_names('x = {"sine_gordon": 1}') == ["sine_gordon"]
+
+
+@pytest.mark.parametrize("name", ["EQUATIONS", "POPULATIONS", "METHODS", "STRATA", "SCORES"])
+def test_a_name_has_one_meaning(name):
+    """No two modules of the laboratory define a table of the same name."""
+    places = [
+        path
+        for path in (SOURCE / "lab").rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+    ]
+    assert len(places) <= 1, places
 
 
 def test_settings_of_stored_checkpoints_stay_what_they_are():
@@ -159,22 +172,6 @@ def trained(tmp_path_factory):
         assert run.train_run(store, TINY, LIBRARY, number)
     inference.store_predictions(store, TINY, LIBRARY)
     return store
-
-
-class InThisProcess:
-    """A process pool without processes: patched settings live in this one."""
-
-    def __init__(self, **options):
-        del options
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None
-
-    def map(self, function, jobs):
-        return map(function, jobs)
 
 
 def test_two_channels_are_stored_as_states(trained):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from lab_helpers import InThisProcess
 from physrank.cli import app
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.inputs import shifted_strata
@@ -48,7 +49,7 @@ def store(tmp_path_factory):
     patch.setattr(burgers, "LEVELS", {"first": ((384, 4), (768, 4)), "second": ((384, 4), (768, 4))})
     patch.setattr(reaction_diffusion, "LEVELS", {"first": (47, 63), "second": (47, 63)})
     patch.setitem(GROUPS, "additional", GROUPS["additional"][::4])
-    patch.setattr(cases.references, "ProcessPoolExecutor", _Here)
+    patch.setattr(cases.references, "ProcessPoolExecutor", InThisProcess)
     patch.setattr(controls, "WARM_UPS", 0)
     patch.setattr(controls, "REPEATS", 1)
     patch.setattr(controls, "NUMBERS", (2, 16))
@@ -75,22 +76,6 @@ def store(tmp_path_factory):
                 predictions.write(folder, TINY, library, name, "reinferred", fine, strata, SIZES.tolist())
     yield folder
     patch.undo()
-
-
-class _Here:
-    """A process pool without processes: the patched settings live in this one."""
-
-    def __init__(self, **options):
-        del options
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None
-
-    def map(self, function, jobs):
-        return map(function, jobs)
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +232,7 @@ def test_changed_predictions_are_not_answered_from_the_cache(store, results):
 def test_scorers_with_other_settings_are_other_results():
     described = [cases._described(s) for s in (scorers.DirectSolve(points=96), scorers.DirectSolve(points=48))]
     assert described[0] != described[1]
-    assert cases._described(_Here.map) == "_Here.map"
+    assert cases._described(InThisProcess.map) == "InThisProcess.map"
 
 
 def test_an_unresolved_input_does_not_choose_the_first_candidate():

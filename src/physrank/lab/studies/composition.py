@@ -5,7 +5,7 @@ runs is also multiplied, on some of the inputs.
 """
 
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -144,6 +144,7 @@ def _farther_library(context: Context, library: Library, factor: int) -> tuple[d
     count = min(SOME, context.profile.evaluation)
     kept = _kept(context, library)
 
+    @cache  # two passes below, one reading
     def moved() -> list[Any]:
         found = problems_and_candidates(context, library, library.instances, limit=count)
         return [(problem, _moved(candidates, kept, factor)) for problem, candidates in found]

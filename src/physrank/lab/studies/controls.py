@@ -1,6 +1,7 @@
 """Study 4: what one response per candidate would have decided, and what it would have cost."""
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -87,6 +88,7 @@ def _key(context: Context, libraries: Sequence[Library], count: int) -> dict[str
 def _eight(context: Context, library: Library, count: int) -> dict[str, Array]:
     """Shared and candidate-wise scores, and each pair decided by a response that neither of the two entered."""
 
+    @cache  # two passes below, one reading
     def pairs() -> list[Case]:
         return list(problems_and_candidates(context, library, "evaluation", limit=count))
 
