@@ -27,8 +27,8 @@ from physrank.lab.inputs import (  # noqa: E402
     random_flow_2d,
     shifted_strata,
 )
-from physrank.lab.provenance import stamp  # noqa: E402
 from physrank.lab.references import burgers, pdebench, reaction_diffusion, sine_gordon  # noqa: E402
+from physrank.lab.store.provenance import stamp  # noqa: E402
 
 COUNT, CHUNK, CORES = 240, 24, 2
 STRATA = shifted_strata(COUNT)

@@ -31,8 +31,8 @@ import scipy.sparse.linalg  # noqa: E402
 import physrank as pr  # noqa: E402
 from physrank.lab.demo import DemoData  # noqa: E402
 from physrank.lab.inputs import SineGordonInput, diffusion_reaction_cells, random_flow_2d  # noqa: E402
-from physrank.lab.provenance import stamp  # noqa: E402
 from physrank.lab.references import pdebench  # noqa: E402
+from physrank.lab.store.provenance import stamp  # noqa: E402
 from physrank.physics import Correction, respond  # noqa: E402
 
 compiled_response = eqx.filter_jit(respond)

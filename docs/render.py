@@ -64,6 +64,32 @@ def references_table(result: dict[str, Any]) -> str:
     return "\n".join([*lines, "", source(result, "make bench-references")])
 
 
+def forcing_table(result: dict[str, Any]) -> str:
+    """Both readings of the paper's forcing, on every number it reports that depends on it."""
+
+    def said(row: dict[str, Any], law: str) -> str:
+        value = row[law]
+        if value is None:
+            return "not stored" if result["studies"][law] else "not measured yet"
+        return "–".join(f"{end:.2e}" for end in value) if isinstance(value, list) else f"{value:.3g}"
+
+    def nearer(row: dict[str, Any]) -> str:
+        if row["nearer"] is None:
+            return "–"
+        off = dict(row["factor_off"])
+        return f"{row['nearer']}: off by {off.pop(row['nearer']):.2f}, not {min(off.values()):.2f}"
+
+    lines = ["| number | paper | plain, sin · sin | orthonormal, 2 sin · sin | nearer |", "|---|---:|---:|---:|---|"]
+    for row in result["numbers"].values():
+        cells = [row["what"], *(said(row, law) for law in ("paper", "plain", "orthonormal")), nearer(row)]
+        lines.append("| " + " | ".join(cells) + " |")
+    studies = "; ".join(
+        f"{law}: {', '.join(f'{name} of commit {commit}' for name, commit in found.items()) or 'not measured yet'}"
+        for law, found in result["studies"].items()
+    )
+    return "\n".join([*lines, "", f"Studies: {studies}.", "", source(result, "python bench/forcing_law.py")])
+
+
 def source(result: dict[str, Any], command: str) -> str:
     stamp = result["provenance"]
     return f"<sub>From `{command}`: physrank {stamp['physrank']}, commit {stamp['commit']}, JAX {stamp['jax']}.</sub>"
@@ -106,6 +132,7 @@ def render(text: str) -> str:
         "demo": demo_table(stored("demo/demo.json")),
         "bench": bench_table(stored("bench.json")),
         "references": references_table(stored("references.json")),
+        "forcing": forcing_table(stored("forcing_law.json")),
     }
     for name, table in render_studies.STUDIES.items():
         tables[f"study-{name}"] = study_table(name, table)

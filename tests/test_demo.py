@@ -12,10 +12,10 @@ from physrank.lab import demo, demo_library
 from physrank.lab.evaluation import Recovery
 from physrank.lab.inputs import STRATA, ReactionDiffusionInput, stream
 from physrank.lab.inputs.streams import POPULATIONS
-from physrank.lab.libraries.plan import LIBRARIES, PROFILES, RUNS
-from physrank.lab.libraries.training import train_run
+from physrank.lab.libraries import LIBRARIES, PROFILES, RUNS
 from physrank.lab.references import chebyshev as reference
 from physrank.lab.references import reaction_diffusion
+from physrank.lab.training.run import train_run
 
 
 @pytest.fixture(scope="module")

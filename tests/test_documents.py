@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-spec = importlib.util.spec_from_file_location("render", ROOT / "docs" / "render.py")
-render = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(render)
+
+
+def script(path):
+    """A program of the repository that is no part of the package."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+render = script("docs/render.py")
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/results.md", "docs/laboratory.md"])
@@ -19,9 +27,9 @@ def test_documents_are_rendered_from_results(name):
     assert render.render(text) == text, "run `make docs`"
 
 
-@pytest.mark.parametrize("name", ["results/bench.json", "results/demo/demo.json", "results/references.json"])
+@pytest.mark.parametrize("name", ["bench.json", "demo/demo.json", "references.json", "forcing_law.json"])
 def test_results_carry_provenance(name):
-    stored = json.loads((ROOT / name).read_text(encoding="utf-8"))
+    stored = json.loads((ROOT / "results" / name).read_text(encoding="utf-8"))
     assert re.fullmatch(r"[0-9a-f]{12}(\+changes)?", stored["provenance"]["commit"])
     assert len(stored["provenance"]["content_sha256"]) == 64
 
@@ -41,3 +49,20 @@ def test_no_machine_paths():
         )
         if path.is_file() and not hidden and path.suffix in (".py", ".md", ".json", ".toml", ".yml", ".txt", ".cff"):
             assert not re.search(r"/(work|root|tmp|home)/[A-Za-z]", path.read_text(encoding="utf-8")), path
+
+
+def test_studies_count_for_a_forcing_law_only_if_they_say_so(tmp_path, monkeypatch):
+    """A result without the present fingerprint, or edited after it was measured, is not the present law's."""
+    law = script("bench/forcing_law.py")
+    monkeypatch.setattr(law, "ROOT", tmp_path)
+    path = tmp_path / law.STUDIES / "primary.json"
+    honest = {"input_fingerprint": {law.EQUATION.name: law.EQUATION.input_fingerprint}}
+    for result, counts in (
+        (law.stamp({}), False),
+        (law.stamp({"input_fingerprint": {law.EQUATION.name: "another law"}}), False),
+        (law.stamp(honest) | {"edited": True}, False),
+        (law.stamp(honest), True),
+    ):
+        law.write_json(path, result)
+        assert ("primary" in law.present_studies()) == counts
+    assert law.off([1.0, 4.0], [2.0, 5.0]) == pytest.approx(2)

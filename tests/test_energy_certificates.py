@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from physrank.lifts import lift
+from physrank.geometry.lifts import lift
 from physrank.physics.cells import neumann_laplacian
 
 import physrank as pr

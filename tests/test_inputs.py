@@ -159,8 +159,15 @@ def test_reaction_diffusion_fields_are_their_modes():
         np.testing.assert_allclose(one.diffusion(x, y), 0.25 + np.exp(0.3 * wave), rtol=1e-12)
     for k, (p, q) in enumerate(FORCING_MODES):
         one = ReactionDiffusionInput(np.zeros(8), 0.3 * np.eye(9)[k], 1.0, 0.5, "training")
-        wave = np.sin(p * np.pi * x) * np.sin(q * np.pi * y)
+        wave = 2 * np.sin(p * np.pi * x) * np.sin(q * np.pi * y)
         np.testing.assert_allclose(one.forcing(x, y), 0.3 * wave, rtol=1e-12)
+
+
+def test_reaction_diffusion_forcing_modes_are_orthonormal():
+    nodes = np.arange(1, 16) / 16  # sums over them are exact for these modes
+    x, y = np.meshgrid(nodes, nodes, indexing="ij")
+    waves = [ReactionDiffusionInput(np.zeros(8), e, 1.0, 0.5, "training").forcing(x, y).ravel() for e in np.eye(9)]
+    np.testing.assert_allclose(np.array(waves) @ np.transpose(waves) / 16**2, np.eye(9), atol=1e-12)
 
 
 # -- in the manner of PDEBench -----------------------------------------------------------------------------------------

@@ -16,11 +16,13 @@ pytest.importorskip("neuralop")
 safetensors = pytest.importorskip("safetensors.torch")
 
 from physrank import _io  # noqa: E402
-from physrank.lab import files  # noqa: E402
-from physrank.lab.files import StoreError  # noqa: E402
-from physrank.lab.libraries import checkpoints, inference, networks, plan, predictions, training  # noqa: E402
-from physrank.lab.libraries.plan import GROUPS, LIBRARIES, PROFILES  # noqa: E402
-from physrank.lab.libraries.setups import SETUPS, population  # noqa: E402
+from physrank.lab.equations import EQUATIONS  # noqa: E402
+from physrank.lab.libraries import GROUPS, LIBRARIES, PROFILES, RUNS  # noqa: E402
+from physrank.lab.models import networks  # noqa: E402
+from physrank.lab.store import checkpoints, files, predictions  # noqa: E402
+from physrank.lab.store.files import StoreError  # noqa: E402
+from physrank.lab.training import inference  # noqa: E402
+from physrank.lab.training import run as training  # noqa: E402
 from physrank.physics import lifts  # noqa: E402
 from physrank.ranking.scorers import DirectSolve  # noqa: E402
 
@@ -41,8 +43,8 @@ def trained(tmp_path_factory):
 
 
 def test_plan_is_the_papers():
-    assert [len(group) for group in GROUPS.values()] == [8, 16, 4]
-    assert len({library.number for library in LIBRARIES.values()}) == 28
+    assert [len(GROUPS[name]) for name in ("primary", "additional", "stress")] == [8, 16, 4]
+    assert sorted(library.number for library in LIBRARIES.values()) == list(range(len(LIBRARIES)))
     paper = PROFILES["paper"]
     assert (paper.training, paper.validation, paper.epochs, paper.batch, paper.checkpoints) == (
         2048,
@@ -51,8 +53,8 @@ def test_plan_is_the_papers():
         32,
         (20, 40),
     )
-    assert paper.cno_multiplier == {"burgers": 37, "reaction_diffusion": 40}
-    ranges = sorted(lib.first_training_input(run) for lib in LIBRARIES.values() for run in range(plan.RUNS))
+    assert [EQUATIONS[e].size("paper").cno_multiplier for e in ("burgers", "reaction_diffusion")] == [37, 40]
+    ranges = sorted(lib.first_training_input(run) for lib in LIBRARIES.values() for run in range(RUNS))
     assert min(np.diff(ranges)) >= paper.training  # no two runs share a training input
     rates = {name: lib.settings(paper, 0)["learning_rate"] for name, lib in LIBRARIES.items()}
     assert rates["reaction_diffusion-cno-e1"] == 1e-3 and rates["burgers-cno-e1"] == 2e-3
@@ -77,7 +79,7 @@ def test_killed_run_ends_with_the_same_weights(trained, tmp_path):
     """kill −9 at a moment nobody chose."""
     code = (
         "import sys; from pathlib import Path; from dataclasses import replace\n"
-        "from physrank.lab.libraries import training; from physrank.lab.libraries.plan import LIBRARIES, PROFILES\n"
+        "from physrank.lab.training import run as training; from physrank.lab.libraries import LIBRARIES, PROFILES\n"
         "tiny = replace(PROFILES['smoke'], training=8, validation=2, epochs=4, batch=4, evaluation=3, panels=1, "
         "panel_size=3, deployment=3)\n"
         "training.train_run(Path(sys.argv[1]), tiny, LIBRARIES['burgers-fno-e1'], 0)\n"
@@ -187,13 +189,14 @@ def test_a_failed_write_leaves_the_previous_file(tmp_path):
 
 
 def test_constraints_hold_exactly_and_admission_checks_them(tmp_path):
-    for run in range(plan.RUNS):
+    for run in range(RUNS):
         training.train_run(tmp_path, TINY, SECOND, run)
     inference.store_predictions(tmp_path, TINY, SECOND)
     data = predictions.read(tmp_path, TINY, SECOND, "evaluation")
     fields = data["prediction"].values
     assert fields.shape == (3, 8, 48, 48)
-    initial = SETUPS["burgers"].features(population("burgers", "evaluation", 3))[:, 0, 0]
+    assert data["prediction"].dims == ("input", "candidate", "time", "x")
+    initial = EQUATIONS["burgers"].features(EQUATIONS["burgers"].population("evaluation", 3))[:, 0, 0]
     assert np.all(fields[:, :, 0] == initial[:, None])
     assert not np.all(fields[:, 0, -1] == fields[:, 1, -1])
     assert list(data["candidate"].values) == [name for name, _, _ in SECOND.candidates(TINY)]
@@ -221,13 +224,13 @@ def test_incomplete_libraries_are_not_admitted(trained):
         inference.store_predictions(trained, TINY, BURGERS)
 
 
-@pytest.mark.parametrize("equation", list(SETUPS))
+@pytest.mark.parametrize("equation", list(EQUATIONS))
 def test_labels_solve_the_equation(equation):
     """Training targets against the instrument's own solver, a discretisation of another kind."""
-    setup = SETUPS[equation]
-    case = setup.sample("development", 0, "training")
-    problem, label = setup.problem(case), setup.labels([case])[0, 0]
+    declared = EQUATIONS[equation]
+    case = declared.input.sample("development", 0, "training")
+    problem, label = declared.problem(case), declared.states(declared.labels([case]))[0]
     state, failed = DirectSolve().solution(problem, problem.state_shape)
     assert failed is None
-    own = state[:, ::8] if equation == "burgers" else lifts.lift(state, (34, 34), "sine")
+    own = state[..., ::8] if declared.periodic else lifts.lift(state, (34, 34), "sine")
     assert np.abs(own - label).max() < 2e-3 * np.abs(label).max()

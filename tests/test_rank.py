@@ -352,7 +352,10 @@ ROOT = pr.Stationary(lambda u: u**3 + u - 1.0)
         ),
         ({**GOOD, "c": [0.0, np.inf, np.nan]}, r"contains 2 NaN or infinite values"),
         ({**GOOD, "c": np.ones(3) * 1j}, "Candidate 'c' is complex"),
-        ({**GOOD, "c": np.array(["x", "y", "z"])}, "Candidate 'c' must be an array of real numbers; got ndarray with dtype <U1"),
+        (
+            {**GOOD, "c": np.array(["x", "y", "z"])},
+            "must be an array of real numbers; got ndarray with dtype <U1",
+        ),
         (np.float64(3.0), "needs a leading candidate axis"),
     ],
     ids=["none", "empty list", "shape", "nan", "inf", "complex", "strings", "scalar"],

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from lab_helpers import InThisProcess
 from physrank.cli import app
-from physrank.lab.files import StoreError
+from physrank.lab.equations import EQUATIONS
 from physrank.lab.inputs import shifted_strata
-from physrank.lab.libraries import predictions
-from physrank.lab.libraries.plan import GROUPS, PROFILES
-from physrank.lab.libraries.setups import SETUPS, population
+from physrank.lab.libraries import GROUPS, PROFILES, equations_of
 from physrank.lab.references import burgers, reaction_diffusion
-from physrank.lab.studies import STUDIES, cases, composition, controls, panels, tables
+from physrank.lab.store import predictions
+from physrank.lab.store.files import StoreError
+from physrank.lab.studies import STUDIES, composition, controls, panels
+from physrank.lab.studies._kit import cases, tables
 from physrank.ranking import scorers
 
 pytest.importorskip("h5netcdf")
 TINY = replace(PROFILES["smoke"], evaluation=3, panels=2, panel_size=3, deployment=3)
+TIMES = np.linspace(0, 0.2, 48)
 SIZES = np.array([0.4, 0.2, 0.3, 0.15, 0.1, 0.25, 0.35, 0.05])  # of each candidate's error
 
 
@@ -32,9 +35,9 @@ def smooth_error(equation, k, shape):
 
 
 def solutions(equation, name, count):
-    setup, found = SETUPS[equation], population(equation, name, count)
+    found = EQUATIONS[equation].population(name, count)
     if equation == "burgers":
-        return burgers.solve(found, setup.times, 192, 4)[..., ::4]
+        return burgers.solve(found, TIMES, 192, 4)[..., ::4]
     return np.stack([reaction_diffusion.interpolate(reaction_diffusion.solve(case, 65), 32) for case in found])
 
 
@@ -46,24 +49,24 @@ def store(tmp_path_factory):
     patch.setattr(burgers, "LEVELS", {"first": ((384, 4), (768, 4)), "second": ((384, 4), (768, 4))})
     patch.setattr(reaction_diffusion, "LEVELS", {"first": (47, 63), "second": (47, 63)})
     patch.setitem(GROUPS, "additional", GROUPS["additional"][::4])
-    patch.setattr(cases.references, "ProcessPoolExecutor", _Here)
+    patch.setattr(cases.references, "ProcessPoolExecutor", InThisProcess)
     patch.setattr(controls, "WARM_UPS", 0)
     patch.setattr(controls, "REPEATS", 1)
     patch.setattr(controls, "NUMBERS", (2, 16))
     patch.setattr(composition, "FARTHER", (1, 64))
     true = {
-        (equation, name): solutions(equation, name, predictions.count(TINY, name))
-        for equation in SETUPS
-        for name in (*predictions.POPULATIONS, "additional", "stress")
+        (equation.name, name): solutions(equation.name, name, predictions.count(TINY, name))
+        for equation in equations_of(GROUPS["primary"])
+        for name in (*predictions.STORED_POPULATIONS, "additional", "stress")
     }
-    for library in [library for group in GROUPS.values() for library in group]:
+    for library in [library for group in ("primary", "additional", "stress") for library in GROUPS[group]]:
         for name in dict.fromkeys(name for name, _ in predictions.wanted(library)):
             exact = true[library.equation, name]
             scale = np.where([r == library.outlier for _, r, _ in library.candidates(TINY)], 8.0, 1.0) * SIZES / 4
             shapes = [smooth_error(library.equation, k, exact.shape[1:]) for k in range(8)]
             fields = np.stack([exact + s * e for s, e in zip(scale, shapes, strict=True)], axis=1)
             if library.equation == "burgers":
-                fields[:, :, 0] = SETUPS["burgers"].features(population("burgers", name, len(exact)))[:, :1, 0]
+                fields[:, :, 0] = library.declared.features(library.declared.population(name, len(exact)))[:, :1, 0]
             strata = shifted_strata(len(exact))
             predictions.write(folder, TINY, library, name, "native", fields, strata, SIZES.tolist())
             if library.equation == "reaction_diffusion" and name == "evaluation":
@@ -73,22 +76,6 @@ def store(tmp_path_factory):
                 predictions.write(folder, TINY, library, name, "reinferred", fine, strata, SIZES.tolist())
     yield folder
     patch.undo()
-
-
-class _Here:
-    """A process pool without processes: the patched settings live in this one."""
-
-    def __init__(self, **options):
-        del options
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None
-
-    def map(self, function, jobs):
-        return map(function, jobs)
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +159,24 @@ def test_an_interrupted_study_ends_like_an_uninterrupted_one(store, results, tmp
         kept.rename(cache)
 
 
+def test_predictions_are_read_once_per_pass(store, results, monkeypatch):
+    """With nothing cached, one evaluation opens the netCDF file once."""
+    reads, read = [], predictions.read
+    monkeypatch.setattr(predictions, "read", lambda *given: reads.append(given) or read(*given))
+    monkeypatch.setattr(cases.Context, "cached", lambda self, what, key, make: make())
+    found = cases.evaluate(cases.Context(store, TINY), GROUPS["primary"][0])
+    np.testing.assert_array_equal(found.scores["validation"][0], SIZES)
+    assert len(reads) == 1
+
+
+def test_primary_results_say_under_which_input_law_they_were_measured(results):
+    found = results["primary"][0]
+    assert found["input_fingerprint"] == {e.name: e.input_fingerprint for e in equations_of(GROUPS["primary"])}
+    for row in found["losses"].values():
+        assert 0 < row["proxy_mean"] < row["best_candidate_mean"] < row["best_candidate_q90"] * 10
+        assert 0 <= row["tie_share"] < 1
+
+
 def test_wrong_inputs_stay_in_their_stratum():
     strata = shifted_strata(9)
     other = cases.wrong_inputs(strata)
@@ -227,7 +232,7 @@ def test_changed_predictions_are_not_answered_from_the_cache(store, results):
 def test_scorers_with_other_settings_are_other_results():
     described = [cases._described(s) for s in (scorers.DirectSolve(points=96), scorers.DirectSolve(points=48))]
     assert described[0] != described[1]
-    assert cases._described(_Here.map) == "_Here.map"
+    assert cases._described(InThisProcess.map) == "InThisProcess.map"
 
 
 def test_an_unresolved_input_does_not_choose_the_first_candidate():

@@ -18,11 +18,13 @@ from rich.table import Table
 from physrank import __version__
 from physrank.lab import demo as demonstration
 from physrank.lab.demo import Demo
-from physrank.lab.files import StoreError, read_json
-from physrank.lab.libraries import plan
-from physrank.lab.provenance import unchanged
-from physrank.lab.studies import STUDIES, tables
-from physrank.lab.studies.cases import Context
+from physrank.lab.equations import EQUATIONS
+from physrank.lab.libraries import GROUPS, PROFILES, RUNS, Profile, find
+from physrank.lab.store.files import StoreError, read_json
+from physrank.lab.store.provenance import unchanged
+from physrank.lab.studies import STUDIES
+from physrank.lab.studies._kit import tables
+from physrank.lab.studies._kit.cases import Context
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Which prediction to trust, from the governing equation alone."
@@ -53,7 +55,7 @@ def demo(
 ) -> None:
     """Rank trained networks of two equations without a reference, then reveal the reference."""
     console.print(
-        "[bold]FNO and CNO checkpoints predict Burgers and reaction–diffusion solutions for inputs outside their training "
+        "[bold]FNO and CNO checkpoints predict solutions of two equations for inputs outside their training "
         "range.[/]\nEvery method ranks them without seeing the solution.\n"
     )
     with _bars(52) as advance:
@@ -127,7 +129,7 @@ def _clear_errors() -> Iterator[None]:
 
 def _table(found: Demo, equation: str) -> Table:
     cases = next(iter(found.recovery[equation].values())).cases
-    table = Table(box=box.SIMPLE_HEAD, title=f"{equation.replace('_', '–')}: {cases} cases", title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, title=f"{EQUATIONS[equation].title}: {cases} cases", title_justify="left")
     table.add_column("method", no_wrap=True)
     for heading in ("pairs", "", "top-1", "regret", "ms/input"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -160,15 +162,15 @@ Store = Annotated[
 ProfileName = Annotated[str, typer.Option(help="Size of everything: smoke, laptop or paper.")]
 
 
-def _profile(name: str) -> plan.Profile:
-    if name not in plan.PROFILES:
-        raise ValueError(f"There is no profile {name!r}; expected one of {', '.join(plan.PROFILES)}.")
-    return plan.PROFILES[name]
+def _profile(name: str) -> Profile:
+    if name not in PROFILES:
+        raise ValueError(f"There is no profile {name!r}; expected one of {', '.join(PROFILES)}.")
+    return PROFILES[name]
 
 
 @app.command()
 def train(
-    library: Annotated[str, typer.Argument(help="A library, or a group of them: primary, additional, stress.")],
+    library: Annotated[str, typer.Argument(help=f"A library, or a group of them: {', '.join(GROUPS)}.")],
     profile: ProfileName = "laptop",
     store: Store = Path("store"),
     workers: Annotated[
@@ -177,9 +179,9 @@ def train(
 ) -> None:
     """Train candidate libraries and store their predictions. Interrupt it at will: it goes on where it was."""
     with _clear_errors():
-        chosen, size = plan.find(library), _profile(profile)
-        together, inference = _laboratory("together"), _laboratory("inference")
-        total, started, seen = len(chosen) * plan.RUNS * size.epochs, time.perf_counter(), {}
+        chosen, size = find(library), _profile(profile)
+        parallel, inference = _training("parallel"), _training("inference")
+        total, started, seen = len(chosen) * RUNS * size.epochs, time.perf_counter(), {}
         with _bars(34) as advance:
             advance("all epochs", 0, total)
 
@@ -188,7 +190,7 @@ def train(
                 advance(run, epoch, epochs)
                 advance("all epochs", sum(seen.values()), total)
 
-            together.train(store, size, chosen, progress, workers)
+            parallel.train(store, size, chosen, progress, workers)
         for one in chosen:
             inference.store_predictions(store, size, one, lambda what: console.print(f"predicting {what}"))
         console.print(
@@ -257,10 +259,10 @@ def _print_claims(name: str, result: dict[str, Any]) -> bool:
     return all(holds for _, holds in found)
 
 
-def _laboratory(module: str) -> Any:
+def _training(module: str) -> Any:
     """The one door to PyTorch, which only training needs and which takes seconds to import."""
     try:
-        return importlib.import_module(f"physrank.lab.libraries.{module}")
+        return importlib.import_module(f"physrank.lab.training.{module}")
     except ModuleNotFoundError as missing:
         raise ValueError(f"This needs {missing.name}, which is not installed: pip install 'physrank[lab]'.") from None
 

@@ -10,19 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from physrank import geometry, plots, ranking
+from physrank import geometry, ranking, report
 from physrank.geometry.space import Array
-from physrank.lab.evaluation import Recovery
-from physrank.lab.inputs import BurgersInput, ReactionDiffusionInput
-from physrank.lab.libraries.setups import SETUPS
-from physrank.lab.provenance import stamp
+from physrank.lab.equations import EQUATIONS, Equation
+from physrank.lab.evaluation import Recovery, solve_or_rank
+from physrank.lab.store.provenance import stamp
 from physrank.physics import Problem
 from physrank.ranking import Ranking, Scores, scorers
 
 DATA = Path(__file__).parent / "data" / "demo.npz"
 MAX_BYTES = 8_000_000
 LIBRARIES = ("burgers-fno-e1", "burgers-cno-e1", "reaction_diffusion-fno-e1", "reaction_diffusion-cno-e1")
-INPUTS = {"burgers": BurgersInput, "reaction_diffusion": ReactionDiffusionInput}
 PICTURED = ("reaction_diffusion-fno-e1", 2)  # which input of which library is drawn
 
 Progress = Callable[[str, int, int], None]
@@ -34,7 +32,7 @@ class DemoData:
 
     inputs: dict[str, list[Any]]  # by equation
     references: dict[str, Array]
-    predictions: dict[str, Array]  # by library: (inputs, candidates, rows, columns), float32
+    predictions: dict[str, Array]  # by library: (inputs, candidates, *state), float32
     names: dict[str, tuple[str, ...]]
     validation_loss: dict[str, Array]
     sha256: str
@@ -52,8 +50,8 @@ class DemoData:
             )
         with np.load(path, allow_pickle=False) as file:
             return cls(
-                inputs={equation: _inputs(file, equation) for equation in INPUTS},
-                references={equation: file[f"{equation} reference"] for equation in INPUTS},
+                inputs={equation: _inputs(file, equation) for equation in _equations()},
+                references={equation: file[f"{equation} reference"] for equation in _equations()},
                 predictions={name: file[f"{name} predictions"] for name in LIBRARIES},
                 names={name: tuple(str(n) for n in file[f"{name} names"]) for name in LIBRARIES},
                 validation_loss={name: file[f"{name} validation_loss"] for name in LIBRARIES},
@@ -61,7 +59,7 @@ class DemoData:
             )
 
     def problem(self, equation: str, k: int) -> Problem:
-        return SETUPS[equation].problem(self.inputs[equation][k])
+        return EQUATIONS[equation].problem(self.inputs[equation][k])
 
     def candidates(self, library: str, k: int) -> dict[str, Array]:
         return dict(zip(self.names[library], self.predictions[library][k], strict=True))
@@ -69,7 +67,7 @@ class DemoData:
 
 def _inputs(file: Any, equation: str) -> list[Any]:
     """Input objects from their stored coefficients: seeds would tie the data to a version of NumPy."""
-    kind = INPUTS[equation]
+    kind = EQUATIONS[equation].input
     columns = {field.name: file[f"{equation} {field.name}"] for field in fields(kind)}
     return [
         kind(**{name: row if row.ndim else row.item() for name, row in ((n, c[k]) for n, c in columns.items())})
@@ -81,9 +79,14 @@ def equation_of(library: str) -> str:
     return library.rsplit("-", 2)[0]
 
 
+def _equations() -> list[str]:
+    """Each equation of the demo's libraries once, in order."""
+    return list(dict.fromkeys(map(equation_of, LIBRARIES)))
+
+
 def methods(data: DemoData, library: str) -> dict[str, Callable[..., Scores]]:
     losses = dict(zip(data.names[library], map(float, data.validation_loss[library]), strict=True))
-    coarse = {"burgers": (96, 48), "reaction_diffusion": (64, 16)}[equation_of(library)]
+    declared: Equation = EQUATIONS[equation_of(library)]
     return {
         "shared response": scorers.SharedResponse(),
         "shared, 2 corrections": scorers.SharedResponse(corrections=2),
@@ -92,7 +95,10 @@ def methods(data: DemoData, library: str) -> dict[str, Callable[..., Scores]]:
         "distance to medoid": scorers.MedoidCentrality(),
         "validation loss": scorers.ValidationLoss(losses),
         "direct solve, same grid": scorers.DirectSolve(),
-        **{f"direct solve, {n} points": scorers.DirectSolve(points=n) for n in coarse},
+        **{
+            f"direct solve, {s.points} points": scorers.DirectSolve(points=s.points, substeps=s.substeps)
+            for s in declared.coarse_solves
+        },
     }
 
 
@@ -140,29 +146,16 @@ class Demo:
 
     def _advice(self, equation: str) -> str:
         rows, seconds = self.recovery[equation], self.seconds[equation]
-        shared, name = rows["shared response"], equation.replace("_", "–").replace("burgers", "Burgers")
-        rivals = [
-            method
-            for method, found in rows.items()
-            if method.startswith("direct")
-            and found.pairs_correct >= shared.pairs_correct
-            and seconds[method] <= seconds["shared response"]
-        ]
-        if rivals:
-            fastest = min(rivals, key=lambda method: seconds[method])
-            ratio = seconds["shared response"] / seconds[fastest]
-            return (
-                f"Honest yardstick, {name}: a {fastest} is {ratio:.1f}× cheaper than the shared response and ranks at least "
-                "as well. Where you have such a solver and may run it, do."
-            )
-        return f"Honest yardstick, {name}: no direct solve in the table was both cheaper and at least as accurate."
+        measured = {method: (found.pairs_correct, seconds[method]) for method, found in rows.items()}
+        solves = {method: numbers for method, numbers in measured.items() if method.startswith("direct")}
+        return f"Honest yardstick, {EQUATIONS[equation].title}. {solve_or_rank(measured['shared response'], solves)}"
 
 
 def run(progress: Progress) -> Demo:
     """Score every input with every method; only then look at the references."""
     started = time.perf_counter()
     data = DemoData.load()
-    scored: dict[str, dict[str, list[Scores]]] = {equation: {} for equation in INPUTS}
+    scored: dict[str, dict[str, list[Scores]]] = {equation: {} for equation in _equations()}
     rankings: dict[str, list[Ranking]] = {}
     for library in LIBRARIES:
         equation = equation_of(library)
@@ -207,7 +200,7 @@ def run(progress: Progress) -> Demo:
 def picture(demo: Demo) -> Any:
     library, k = PICTURED
     shown = demo.rankings[library][k]
-    return plots.ranking_figure(
+    return report.ranking_figure(
         names=shown.names,
         outputs=shown.outputs,
         proxy=shown.proxy,
@@ -223,7 +216,7 @@ def write(demo: Demo, folder: Path) -> list[Path]:
     """The picture, the numbers and one HTML report."""
     folder.mkdir(parents=True, exist_ok=True)
     image, numbers = folder / "demo.png", folder / "demo.json"
-    image.write_bytes(plots.png(picture(demo)))
+    image.write_bytes(report.png(picture(demo)))
     numbers.write_text(
         json.dumps(stamp(demo.to_dict()), indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
     )

@@ -16,13 +16,12 @@ import torch
 
 from physrank._version import __version__
 from physrank.lab import demo
-from physrank.lab.files import sha256, write_arrays
 from physrank.lab.inputs.streams import ROOT_SEED
-from physrank.lab.libraries import checkpoints
-from physrank.lab.libraries.networks import build
-from physrank.lab.libraries.plan import LIBRARIES, PROFILES, RUNS, Profile
-from physrank.lab.libraries.setups import SETUPS, population
-from physrank.lab.libraries.training import predict
+from physrank.lab.libraries import LIBRARIES, PROFILES, RUNS, Profile, equations_of
+from physrank.lab.models.networks import build
+from physrank.lab.store import checkpoints
+from physrank.lab.store.files import sha256, write_arrays
+from physrank.lab.training.run import predict
 
 INPUTS = 12  # per equation, four of each stratum
 
@@ -31,24 +30,25 @@ def collect(store: Path, profile: Profile) -> tuple[dict[str, np.ndarray], dict[
     """Arrays to ship, and what is known about them."""
     arrays: dict[str, np.ndarray] = {}
     bars: dict[str, float] = {}
-    for equation, setup in SETUPS.items():
-        cases = population(equation, "demo", INPUTS)
+    for equation in equations_of(LIBRARIES[name] for name in demo.LIBRARIES):
+        cases = equation.population("demo", INPUTS)
         for field in dataclasses.fields(cases[0]):
-            arrays[f"{equation} {field.name}"] = np.array([getattr(case, field.name) for case in cases])
-        references = setup.references(cases, "first")
-        arrays[f"{equation} reference"] = np.stack([r.fine for r in references])
-        bars[equation] = max(r.difference for r in references)
+            arrays[f"{equation.name} {field.name}"] = np.array([getattr(case, field.name) for case in cases])
+        references = equation.references(cases, "first")
+        arrays[f"{equation.name} reference"] = np.stack([r.fine for r in references])
+        bars[equation.name] = max(r.difference for r in references)
     for name in demo.LIBRARIES:
         library = LIBRARIES[name]
-        inputs = torch.from_numpy(SETUPS[library.equation].features(population(library.equation, "demo", INPUTS)))
-        fields, losses = [], []
+        equation = library.declared
+        inputs = torch.from_numpy(equation.features(equation.population("demo", INPUTS)))
+        states, losses = [], []
         for _, run, epoch in library.candidates(profile):
             model = build(library, profile)
             directory = checkpoints.folder(store, profile, library, run)
             facts = checkpoints.load(directory, epoch, model, library.settings(profile, run))
-            fields.append(predict(model, inputs)[:, 0])
+            states.append(equation.states(predict(model, inputs)))
             losses.append(facts["validation_loss"])
-        arrays[f"{name} predictions"] = np.stack(fields, axis=1)
+        arrays[f"{name} predictions"] = np.stack(states, axis=1)
         arrays[f"{name} validation_loss"] = np.array(losses)
         arrays[f"{name} names"] = np.array([candidate for candidate, _, _ in library.candidates(profile)])
     settings = {name: [LIBRARIES[name].settings(profile, run) for run in range(RUNS)] for name in demo.LIBRARIES}

@@ -1,5 +1,6 @@
 """How well scores made without a reference reproduce the decisions of the true losses, and how sure we are of it."""
 
+from physrank.lab.evaluation.advice import solve_or_rank
 from physrank.lab.evaluation.bootstrap import SEEDS, Interval, clustered, hierarchical, panel_selection_bootstrap
 from physrank.lab.evaluation.margins import (
     Deciles,
@@ -28,4 +29,5 @@ __all__ = [
     "hierarchical",
     "margin_deciles",
     "panel_selection_bootstrap",
+    "solve_or_rank",
 ]

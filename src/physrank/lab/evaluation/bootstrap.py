@@ -21,7 +21,7 @@ SEEDS = {
     "primary": 80173001,
     "panel": 84100001,
     "additional": 93090001,
-    "sine_gordon": 95090001,
+    "sine_gordon_study": 95090001,
     "pdebench": 97090001,
 }
 REPLICATES = 10_000

@@ -9,7 +9,7 @@ from physrank.geometry.space import Array
 from physrank.lab.inputs.streams import shifts, stream, union
 
 # Eight diffusion modes cos(pπx) cos(qπy) and nine forcing modes 2 sin(pπx) sin(qπy), orthonormal; training uses the first
-# 5 and 6. The paper says "sine-basis forcing" and no more: docs/laboratory.md shows which of its numbers chose the factor.
+# 5 and 6. The paper says "sine-basis forcing" and no more: docs/laboratory.md shows its numbers with and without the factor.
 DIFFUSION_MODES = ((1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 1), (1, 2), (2, 2))
 FORCING_MODES = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (2, 3), (3, 2), (3, 3))
 

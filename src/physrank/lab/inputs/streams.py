@@ -4,7 +4,7 @@ import numpy as np
 
 ROOT_SEED = 20260101
 # New names are appended: an index is part of every seed.
-EQUATIONS = ("burgers", "reaction_diffusion", "sine_gordon", "diffusion_reaction", "flow_1d", "flow_2d")
+STREAMS = ("burgers", "reaction_diffusion", "sine_gordon", "diffusion_reaction", "flow_1d", "flow_2d")
 POPULATIONS = (
     "training",
     "validation",
@@ -21,10 +21,10 @@ STRATA = ("training", "frequency", "parameter", "combined")
 
 def stream(equation: str, population: str, index: int) -> np.random.Generator:
     """The random generator of one input."""
-    for name, value, known in (("equation", equation, EQUATIONS), ("population", population, POPULATIONS)):
+    for name, value, known in (("equation", equation, STREAMS), ("population", population, POPULATIONS)):
         if value not in known:
             raise ValueError(f"There is no {name} {value!r}; expected one of {', '.join(known)}.")
-    key = (EQUATIONS.index(equation), POPULATIONS.index(population), index)
+    key = (STREAMS.index(equation), POPULATIONS.index(population), index)
     return np.random.default_rng(np.random.SeedSequence(ROOT_SEED, spawn_key=key))
 
 

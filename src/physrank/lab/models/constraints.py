@@ -6,6 +6,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from physrank.lab.equations.constraint import InitialRow, ZeroEdges
+
+
+def constrained(network: nn.Module, constraint: InitialRow | ZeroEdges, *, interior: bool = False) -> nn.Module:
+    """`network` wrapped in what its equation declares; `interior` as for `ZeroBoundary`."""
+    match constraint:
+        case InitialRow(channels):
+            return InitialCondition(network, channels)
+        case ZeroEdges(size):
+            return ZeroBoundary(network, interior=interior, scale=size)
+
 
 class InitialCondition(nn.Module):
     """u0 + (t/T)·model for space–time fields `(batch, channels, times, …)`: exactly u0 at the first time.

@@ -9,7 +9,7 @@ import numpy as np
 
 from physrank.geometry.space import Array
 from physrank.lab.inputs.burgers import HORIZON, LENGTH, BurgersInput
-from physrank.lab.references.pair import Reference, at_level, every
+from physrank.lab.references.reference import Reference, at_level, every
 
 LEVELS = {"first": ((768, 10), (1536, 20)), "second": ((1536, 20), (3072, 40))}  # points, steps per row
 

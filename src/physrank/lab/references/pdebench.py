@@ -9,7 +9,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from physrank.geometry.space import Array
-from physrank.lab.references.pair import Reference
+from physrank.lab.references.reference import Reference
 
 
 def diffusion_reaction(

@@ -10,7 +10,7 @@ from scipy.interpolate import RectBivariateSpline
 
 from physrank.geometry.space import Array
 from physrank.lab.inputs import ReactionDiffusionInput
-from physrank.lab.references.pair import Reference, at_level
+from physrank.lab.references.reference import Reference, at_level
 
 LEVELS = {"first": (511, 767), "second": (767, 1023)}  # interior nodes per side
 

@@ -7,9 +7,9 @@ from scipy.integrate import solve_ivp
 
 from physrank.geometry.space import Array
 from physrank.lab.inputs.sine_gordon import LENGTH, SineGordonInput
-from physrank.lab.references.pair import Reference, at_level, every
+from physrank.lab.references.reference import Reference, at_level, every
 
-LEVELS = {"first": ((384, 6144), (768, 12288))}  # points, steps in all
+LEVELS = {"first": ((384, 6144), (768, 12288))}  # points, steps in all (at least: every row gets the same number)
 
 
 def solve(cases: list[SineGordonInput], times: Array, points: int, steps: int) -> Array:
@@ -34,7 +34,11 @@ def solve(cases: list[SineGordonInput], times: Array, points: int, steps: int) -
 
 def pairs(cases: list[SineGordonInput], times: Array, points: int, level: str = "first") -> list[Reference]:
     """Coarse and fine trajectories on `points`, a divisor of both grids; one reference per case."""
-    coarse, fine = (solve(cases, times, n, steps)[..., :: every(n, points)] for n, steps in at_level(LEVELS, level))
+    rows = len(times) - 1
+    coarse, fine = (
+        solve(cases, times, n, rows * -(-steps // rows))[..., :: every(n, points)]
+        for n, steps in at_level(LEVELS, level)
+    )
     return [Reference(*both) for both in zip(coarse, fine, strict=True)]
 
 

@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, hierarchical
-from physrank.lab.libraries.plan import GROUPS
-from physrank.lab.studies import drawing, tables
-from physrank.lab.studies.cases import Cases, Context, evaluate
+from physrank.lab.libraries import GROUPS, equations_of
+from physrank.lab.studies._kit import drawing, tables
+from physrank.lab.studies._kit.cases import Cases, Context, evaluate
 
 PAPER = {
     "medoid": {"shared": {"pairs": 0.997070, "top1": 0.989583}, "raw": {"pairs": 0.704362, "top1": 0.435156}},
@@ -25,7 +25,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         "study": "additional",
         "profile": context.profile.name,
         "libraries": len(found["medoid"]),
-        "inputs": 2 * context.profile.evaluation,
+        "inputs": len(equations_of(GROUPS["additional"])) * context.profile.evaluation,
         "pooled": {
             anchor: {m: tables.recovery(many, m, strict=True, seed=SEEDS["additional"]) for m in ("shared", "raw")}
             for anchor, many in found.items()

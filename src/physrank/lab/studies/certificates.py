@@ -2,23 +2,22 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 from matplotlib.figure import Figure
 
-from physrank import certificates, geometry, ranking
-from physrank._precision import double
+from physrank import certificates, compute, geometry, ranking
 from physrank.geometry.space import Array
-from physrank.lab.libraries.plan import GROUPS, Library
-from physrank.lab.references.pair import Reference
-from physrank.lab.studies import drawing, energies
-from physrank.lab.studies.cases import Context, hidden, problems_and_candidates
+from physrank.lab.equations import EQUATIONS, Equation
+from physrank.lab.libraries import GROUPS, Library, equations_of
+from physrank.lab.references.reference import Reference
+from physrank.lab.studies import energies
+from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of
+from physrank.lab.studies._kit.tables import input_fingerprints
 from physrank.ranking.rank import corrected
 
 TIE, FEW = 1e-6, 6  # the paper's tolerance; its number of inputs per library
-MOST = {"reaction_diffusion": 2, "burgers": 3}
 PAPER = {
     "pairs": "672/672",
     "strict top-1": "24/24",
@@ -31,27 +30,30 @@ PAPER = {
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
     found = {library.name: _measure(context, library) for library in GROUPS["primary"]}
-    of = {e: [found[lib.name] for lib in GROUPS["primary"] if lib.equation == e] for e in MOST}
-    few = [{key: value[:FEW] for key, value in table.items()} for table in of["reaction_diffusion"]]
+    declared = equations_of(GROUPS["primary"])
+    of = {e.name: [found[lib.name] for lib in GROUPS["primary"] if lib.declared is e] for e in declared}
+    exact = [e for e in declared if e.certified.target == "same grid"]  # the paper's protocol
+    few = [{key: value[:FEW] for key, value in table.items()} for e in exact for table in of[e.name]]
     result = {
         "study": "certificates",
         "profile": context.profile.name,
-        "few": [_row(few, k) for k in range(MOST["reaction_diffusion"])],
-        "all": {e: [_row(of[e], k) for k in range(MOST[e])] for e in MOST},
+        "few": [_row(few, k) for k in range(min(e.certified.corrections for e in exact))],
+        "all": {e.name: [_row(of[e.name], k) for k in range(e.certified.corrections)] for e in declared},
         "energies": energies.coverage(context),
+        "input_fingerprint": input_fingerprints(GROUPS["primary"]),
         "paper": PAPER,
     }
     return result, _figure(result, of)
 
 
 def _measure(context: Context, library: Library) -> dict[str, Array]:
-    most = MOST[library.equation]
+    most = library.declared.certified.corrections
     key = context.content(library, "evaluation") | {"most": most, "arithmetic": energies.ARITHMETIC}
 
     def make() -> dict[str, Array]:
         cases = list(problems_and_candidates(context, library, "evaluation"))
         rows = []
-        for k, (case, reference) in enumerate(zip(cases, hidden(context, library, "evaluation"), strict=True)):
+        for k, (case, reference) in enumerate(zip(cases, references_of(context, library, "evaluation"), strict=True)):
             rows.append(_case(*case, most, reference))
             context.progress(f"{library.name} certificates", k + 1, len(cases))
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
@@ -100,18 +102,14 @@ def _target(problem: Any, steps: list[dict[str, Any]], reference: Reference) -> 
     """The zero of the discrete problem and the distances to it, where that is the target; else the reference."""
     if not hasattr(problem, "secant_metric"):
         return reference.fine, None
-    with double():
-        zero = _zero(problem, jnp.asarray(steps[-1]["state"]))
-        distances = [float(_distance(problem, jnp.asarray(step["state"]), zero)) for step in steps]
-    return np.asarray(zero), np.array(distances)
+    zero = compute.run(_zero, problem, steps[-1]["state"])
+    return zero, np.array([float(compute.run(_distance, problem, step["state"], zero)) for step in steps])
 
 
-@eqx.filter_jit
 def _zero(problem: Any, guess: JaxArray) -> JaxArray:
     return problem.solve(guess).state
 
 
-@eqx.filter_jit
 def _distance(problem: Any, state: JaxArray, zero: JaxArray) -> JaxArray:
     """‖s − u‖ in the metric of s."""
     metric = problem.secant_metric(state)
@@ -150,30 +148,21 @@ def _row(tables: list[dict[str, Array]], k: int) -> dict[str, Any]:
 
 
 def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
-    rd, burgers, few = result["all"]["reaction_diffusion"], result["all"]["burgers"], result["few"][-1]
+    few = result["few"][-1]
+    exact = [rows[0] for name, rows in result["all"].items() if EQUATIONS[name].certified.target == "same grid"]
     wrong = sum(row["wrong"] for rows in [*result["all"].values(), *result["energies"].values()] for row in rows)
-    last_rd, last_b = rd[-1], burgers[-1]
     return [
         (f"no certified pair is wrong ({wrong})", wrong == 0),
         (
-            f"reaction–diffusion, six inputs per library: every pair proved ({few['certified']}/{few['pairs']}), validated",
+            f"for the same grid, six inputs per library: every pair proved ({few['certified']}/{few['pairs']}), validated",
             few["certified"] == few["pairs"] and few["validated"] == few["cases"],
         ),
         (
-            f"and the state is enclosed within a thousandth of its error after one correction ({_tight(result['few'][0])}; "
-            f"all inputs {_tight(rd[0])})",
+            f"and the state is enclosed within a thousandth of its error after one correction ({_tight(result['few'][:1])}; "
+            f"all inputs {_tight(exact)})",
             result["few"][0]["within_a_thousandth"][0] == result["few"][0]["within_a_thousandth"][1],
         ),
-        (
-            f"reaction–diffusion, all inputs: every non-tie pair within two corrections "
-            f"({last_rd['non_ties_certified']:,}/{last_rd['non_ties']:,})",
-            last_rd["non_ties_certified"] == last_rd["non_ties"],
-        ),
-        (
-            f"Burgers, against the continuum solution: every non-tie pair within three corrections "
-            f"({last_b['non_ties_certified']:,}/{last_b['non_ties']:,})",
-            last_b["non_ties_certified"] == last_b["non_ties"],
-        ),
+        *[_all_proved(EQUATIONS[name], rows[-1]) for name, rows in result["all"].items()],
         *[
             (
                 f"{name}: every non-tie pair within {rows[-1]['corrections']} corrections "
@@ -188,16 +177,24 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
     ]
 
 
-def _tight(row: dict[str, Any]) -> str:
-    return "/".join(map(str, row["within_a_thousandth"]))
+def _all_proved(equation: Equation, row: dict[str, Any]) -> tuple[str, bool]:
+    return (
+        f"{equation.title}, for the {equation.certified.target}, all inputs: every non-tie pair within {row['corrections']} "
+        f"corrections ({row['non_ties_certified']:,}/{row['non_ties']:,})",
+        row["non_ties_certified"] == row["non_ties"],
+    )
+
+
+def _tight(rows: list[dict[str, Any]]) -> str:
+    return "/".join(str(sum(row["within_a_thousandth"][k] for row in rows)) for k in range(2))
 
 
 def _figure(result: dict[str, Any], of: dict[str, list[dict[str, Array]]]) -> Figure:
     figure: Any = Figure(figsize=(14, 3.8), layout="constrained")
-    *axes, last = figure.subplots(1, 3)
+    *axes, last = figure.subplots(1, len(of) + 1)
     _energies(last, result["energies"])
     for axis, (equation, tables) in zip(axes, of.items(), strict=True):
-        for k in range(MOST[equation]):
+        for k in range(EQUATIONS[equation].certified.corrections):
             ratios = np.sort(
                 np.concatenate([(t["bounds"][:, k] / np.maximum(t["margins"][:, k], 1e-300)).ravel() for t in tables])
             )
@@ -208,17 +205,15 @@ def _figure(result: dict[str, Any], of: dict[str, list[dict[str, Array]]]) -> Fi
         axis.annotate("certified", (1, 0.05), xytext=(-6, 0), textcoords="offset points", ha="right", fontsize=8)
         axis.annotate("open", (1, 0.05), xytext=(6, 0), textcoords="offset points", fontsize=8)
         axis.set(xscale="log", xlabel="bound ÷ margin", ylabel="share of pairs", ylim=(0, 1.02))
-        axis.set_title(f"{drawing.TITLES[equation]}: {result['all'][equation][0]['pairs']:,} pairs")
-        place: Any = {"burgers": "upper left"}.get(equation, (0.25, 0.45))  # where no curve passes
-        axis.legend(frameon=False, fontsize=8, loc=place)
+        axis.set_title(f"{EQUATIONS[equation].title}: {result['all'][equation][0]['pairs']:,} pairs")
+        axis.legend(frameon=False, fontsize=8, loc="best")
     return figure
 
 
 def _energies(axis: Any, rows: dict[str, list[dict[str, Any]]]) -> None:
     for k, (name, steps) in enumerate(rows.items()):
-        equation, target = name.split(", ")
         shares = [row["non_ties_certified"] / row["non_ties"] for row in steps]
-        label, style = f"{drawing.TITLES[equation]}, {target}", ["o-", "s--", "^-"][k % 3]
+        label, style = name.replace("_", "–"), ["o-", "s--", "^-"][k % 3]
         axis.plot([row["corrections"] for row in steps], shares, style, label=label, color=f"C{k}", ms=5)
     axis.set(xlabel="corrections", ylabel="share of non-tie pairs certified", ylim=(0, 1.05), title="made candidates")
     axis.set_xticks([row["corrections"] for row in next(iter(rows.values()))])

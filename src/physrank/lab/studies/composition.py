@@ -5,20 +5,20 @@ runs is also multiplied, on some of the inputs.
 """
 
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from physrank import ranking
+from physrank import ranking, tasks
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import Outcomes, Recovery
-from physrank.lab.libraries.plan import GROUPS, Library
-from physrank.lab.studies import drawing, tables
-from physrank.lab.studies.cases import Context, evaluate, hidden, measure, problems_and_candidates
-from physrank.ranking import scorers, tasks
-from physrank.ranking.candidates import Library as Candidates
+from physrank.lab.libraries import GROUPS, Library
+from physrank.lab.studies._kit import drawing, tables
+from physrank.lab.studies._kit.cases import Context, evaluate, measure, problems_and_candidates, references_of
+from physrank.ranking import scorers
+from physrank.ranking.candidates import Candidates
 
 FARTHER = (1, 4, 16, 64)  # multiples of the outlying run's departure from the mean of the others
 SOME = 48  # inputs of each library on which it is moved
@@ -103,7 +103,7 @@ def _recomputed(context: Context, library: Library, kept: list[int]) -> dict[str
         "six",
         key,
         pairs,
-        lambda: hidden(context, library, library.instances),
+        lambda: references_of(context, library, library.instances),
         {"shared": scorers.SharedResponse()},
     )
 
@@ -124,7 +124,7 @@ def _median_scores(context: Context, library: Library) -> Array:
         "median",
         context.content(library, library.instances),
         lambda: list(problems_and_candidates(context, library, library.instances)),
-        lambda: hidden(context, library, library.instances),
+        lambda: references_of(context, library, library.instances),
         {"median": score},
     )
     return found["score median"]
@@ -144,6 +144,7 @@ def _farther_library(context: Context, library: Library, factor: int) -> tuple[d
     count = min(SOME, context.profile.evaluation)
     kept = _kept(context, library)
 
+    @cache  # two passes below, one reading
     def moved() -> list[Any]:
         found = problems_and_candidates(context, library, library.instances, limit=count)
         return [(problem, _moved(candidates, kept, factor)) for problem, candidates in found]
@@ -152,7 +153,7 @@ def _farther_library(context: Context, library: Library, factor: int) -> tuple[d
         return _only(kept, moved())
 
     def revealed() -> Any:
-        return hidden(context, library, library.instances)[:count]
+        return references_of(context, library, library.instances)[:count]
 
     key = context.content(library, library.instances) | {"limit": count}
     eight = measure(context, "farther", key | {"factor": factor}, moved, revealed, ON_EIGHT)

@@ -1,6 +1,7 @@
 """Study 4: what one response per candidate would have decided, and what it would have cost."""
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -10,14 +11,18 @@ from matplotlib.figure import Figure
 from physrank import ranking
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, Recovery, clustered
-from physrank.lab.libraries.plan import GROUPS, Library
-from physrank.lab.studies.cases import Context, hidden, measure, problems_and_candidates
+from physrank.lab.libraries import GROUPS, Library, equations_of
+from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of
 from physrank.ranking import scorers
-from physrank.ranking.candidates import Library as Candidates
+from physrank.ranking.candidates import Candidates
 
 Case = tuple[Any, dict[str, Array]]
 NUMBERS = (2, 4, 8, 16)
 WARM_UPS, REPEATS = 2, 10
+PAPER = {
+    "sixteen": {"same choice": "191/192", "shared pairs": 0.996272, "candidate-wise pairs": 0.995899},
+    "cost at 16": {"burgers": 16.0, "reaction_diffusion": 15.3},
+}
 
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
@@ -57,10 +62,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
             ),
         },
         "cost": cost,
-        "paper": {
-            "sixteen": {"same choice": "191/192", "shared pairs": 0.996272, "candidate-wise pairs": 0.995899},
-            "cost at 16": {"burgers": 16.0, "reaction_diffusion": 15.3},
-        },
+        "paper": PAPER,
     }
     return result, _figure(cost)
 
@@ -86,6 +88,7 @@ def _key(context: Context, libraries: Sequence[Library], count: int) -> dict[str
 def _eight(context: Context, library: Library, count: int) -> dict[str, Array]:
     """Shared and candidate-wise scores, and each pair decided by a response that neither of the two entered."""
 
+    @cache  # two passes below, one reading
     def pairs() -> list[Case]:
         return list(problems_and_candidates(context, library, "evaluation", limit=count))
 
@@ -94,7 +97,7 @@ def _eight(context: Context, library: Library, count: int) -> dict[str, Array]:
         f"{library.name} control",
         _key(context, [library], count),
         pairs,
-        lambda: hidden(context, library, "evaluation")[:count],
+        lambda: references_of(context, library, "evaluation")[:count],
         {"shared": scorers.SharedResponse(), "candidate-wise": scorers.CandidateWise()},
     )
 
@@ -135,7 +138,7 @@ def _pooled(context: Context, pool: tuple[Library, Library], count: int) -> dict
         f"{pool[0].name[:-3]} pooled",
         _key(context, pool, count),
         lambda: _interleaved(context, pool, count),
-        lambda: hidden(context, pool[0], "evaluation")[:count],
+        lambda: references_of(context, pool[0], "evaluation")[:count],
         {
             "shared": scorers.SharedResponse(),
             "candidate-wise": scorers.CandidateWise(),
@@ -188,9 +191,10 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
 
 def _figure(cost: dict[str, dict[str, dict[str, float]]]) -> Figure:
     figure: Any = Figure(figsize=(9, 3.2), layout="constrained")
-    for axis, equation in zip(figure.subplots(1, 2), ("burgers", "reaction_diffusion"), strict=True):
+    equations = equations_of(GROUPS["primary"])
+    for axis, equation in zip(figure.subplots(1, len(equations)), equations, strict=True):
         for name, rows in cost.items():
-            if not name.startswith(equation):
+            if name.rsplit("-", 1)[0] != equation.name:
                 continue
             style = "-" if "fno" in name else "--"
             for method, colour in (("shared", "#c2185b"), ("candidate-wise", "#5c6f82")):
@@ -198,9 +202,7 @@ def _figure(cost: dict[str, dict[str, dict[str, float]]]) -> Figure:
                 axis.plot(
                     NUMBERS, values, "o" + style, color=colour, label=f"{method}, {name.rsplit('-', 1)[1].upper()}"
                 )
-        axis.set(
-            xscale="log", yscale="log", xlabel="candidates", ylabel="milliseconds", title=equation.replace("_", "–")
-        )
+        axis.set(xscale="log", yscale="log", xlabel="candidates", ylabel="milliseconds", title=equation.title)
         axis.set_xticks(NUMBERS, [str(n) for n in NUMBERS])
         axis.minorticks_off()
         axis.set_yticks(ticks := [5, 10, 20, 50, 100, 200, 500], [str(t) for t in ticks])

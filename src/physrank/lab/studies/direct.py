@@ -6,25 +6,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from physrank.geometry.space import Array
-from physrank.lab.evaluation import Outcomes, Recovery
-from physrank.lab.libraries.plan import EQUATIONS, GROUPS, Library
-from physrank.lab.studies.cases import Context, hidden, measure, problems_and_candidates
+from physrank.lab.equations import EQUATIONS, Equation
+from physrank.lab.evaluation import Outcomes, Recovery, solve_or_rank
+from physrank.lab.libraries import GROUPS, Library, equations_of
+from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of
 from physrank.ranking import scorers
 
-SOLVES = {
-    "burgers": {
-        "direct, 384 points": scorers.DirectSolve(),
-        "direct, 192 points": scorers.DirectSolve(points=192),
-        "direct, 96 points": scorers.DirectSolve(points=96, substeps=2),
-        "direct, 48 points": scorers.DirectSolve(points=48, substeps=1),
-    },
-    "reaction_diffusion": {
-        "direct, 128 points": scorers.DirectSolve(),
-        "direct, 64 points": scorers.DirectSolve(points=64),
-        "direct, 32 points": scorers.DirectSolve(points=32),
-        "direct, 16 points": scorers.DirectSolve(points=16),
-    },
-}
 RANKINGS = {
     "shared": scorers.SharedResponse(),
     "shared, 2 corrections": scorers.SharedResponse(corrections=2),
@@ -35,13 +22,19 @@ RANKINGS = {
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
     table: dict[str, dict[str, Any]] = {}
-    for equation in EQUATIONS:
-        methods = RANKINGS | SOLVES[equation]
-        libraries = [library for library in GROUPS["primary"] if library.equation == equation]
+    for equation in equations_of(GROUPS["primary"]):
+        methods = RANKINGS | _solves(equation)
+        libraries = [library for library in GROUPS["primary"] if library.declared is equation]
         found = [_measure(context, library, methods) for library in libraries]
-        table[equation] = {method: _row(found, method) for method in methods}
+        table[equation.name] = {method: _row(found, method) for method in methods}
     result = {"study": "direct", "profile": context.profile.name, "table": table, "advice": advice(table)}
     return result, _figure(table)
+
+
+def _solves(equation: Equation) -> dict[str, scorers.DirectSolve]:
+    """On the comparison grid, and on the coarser ones that the equation declares."""
+    coarse = {s.points: scorers.DirectSolve(points=s.points, substeps=s.substeps) for s in equation.coarse_solves}
+    return {f"direct, {n} points": solve for n, solve in ({equation.points: scorers.DirectSolve()} | coarse).items()}
 
 
 def _measure(context: Context, library: Library, methods: dict[str, Any]) -> dict[str, Array]:
@@ -51,7 +44,7 @@ def _measure(context: Context, library: Library, methods: dict[str, Any]) -> dic
         f"{library.name} direct",
         context.content(library, "evaluation") | {"limit": count},
         lambda: list(problems_and_candidates(context, library, "evaluation", limit=count)),
-        lambda: hidden(context, library, "evaluation")[:count],
+        lambda: references_of(context, library, "evaluation")[:count],
         methods,
     )
 
@@ -68,24 +61,9 @@ def advice(table: dict[str, dict[str, Any]]) -> dict[str, str]:
     """Said plainly, per equation, from the measured numbers."""
     said = {}
     for equation, rows in table.items():
-        shared = rows["shared"]
-        rivals = {
-            name: row
-            for name, row in rows.items()
-            if name.startswith("direct")
-            and row["pairs_correct"] >= shared["pairs_correct"]
-            and row["median_seconds"] <= shared["median_seconds"]
-        }
-        if rivals:
-            name = min(rivals, key=lambda n: rivals[n]["median_seconds"])
-            ratio = shared["median_seconds"] / rivals[name]["median_seconds"]
-            said[equation] = (
-                f"Solve: {name} is {ratio:.1f} times cheaper than the shared response and recovers no fewer pairs."
-            )
-        else:
-            said[equation] = (
-                "Rank: no direct solve in the table is both cheaper than the shared response and as accurate."
-            )
+        measured = {name: (row["pairs_correct"], row["median_seconds"]) for name, row in rows.items()}
+        solves = {name: numbers for name, numbers in measured.items() if name.startswith("direct")}
+        said[equation] = solve_or_rank(measured["shared"], solves)
     return said
 
 
@@ -115,7 +93,7 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
 
 def _figure(table: dict[str, dict[str, Any]]) -> Figure:
     figure: Any = Figure(figsize=(11, 3.8), layout="constrained")
-    for axis, (equation, rows) in zip(figure.subplots(1, 2), table.items(), strict=True):
+    for axis, (equation, rows) in zip(figure.subplots(1, len(table)), table.items(), strict=True):
         for method, row in rows.items():
             wrong = max(1 - row["pairs_correct"] / row["pairs"], 1e-4)
             colour = (
@@ -129,7 +107,7 @@ def _figure(table: dict[str, dict[str, Any]]) -> Figure:
                 .replace("shared, 2 corrections", "shared twice")
             )
             axis.annotate(short, place, xytext=(2, 6), textcoords="offset points", fontsize=7, rotation=60)
-        axis.set(xscale="log", yscale="log", xlabel="milliseconds per input", title=equation.replace("_", "–"))
+        axis.set(xscale="log", yscale="log", xlabel="milliseconds per input", title=EQUATIONS[equation].title)
         axis.set_ylabel("share of non-tie pairs missed")
         axis.set_yticks([1, 0.1, 0.01, 1e-3, 1e-4], ["1", "0.1", "0.01", "0.001", "none"])
         axis.minorticks_off()

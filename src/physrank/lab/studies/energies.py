@@ -1,6 +1,6 @@
 """Sine–Gordon and diffusion–reaction cases with made candidates, and what their energy certificates decide.
 
-No networks are trained for these equations here. Candidates are the reference plus smooth errors that grow and drift, of 2
+Networks play no part here. Candidates are the reference plus smooth errors that grow and drift, of 2
 to 20 % at the end, and three more whose errors are as large as another one's to 1 %, 0.1 % and 0.01 %.
 """
 
@@ -15,9 +15,10 @@ from physrank import equations, ranking
 from physrank.certificates import DiffusionReactionEnergy, SineGordonEnergy
 from physrank.geometry import gaps_of
 from physrank.geometry.space import Array
+from physrank.lab.equations.sine_gordon import SINE_GORDON
 from physrank.lab.inputs import SineGordonInput, diffusion_reaction_cells, shifted_strata
 from physrank.lab.references import pdebench, sine_gordon
-from physrank.lab.studies.cases import Context
+from physrank.lab.studies._kit.cases import Context
 from physrank.physics import Problem
 from physrank.ranking.rank import corrected
 
@@ -47,7 +48,7 @@ def sine_gordon_cases(count: int, small: bool) -> Iterator[Case]:
         case, random = SineGordonInput.sample("development", k, stratum), np.random.default_rng(k)
         problem = equations.SineGordon(case.initial, case.velocity, times, case.speed, case.forcing, points=points)
         exact = sine_gordon.solve_adaptively(case, times, points, rtol=1e-12)
-        modes = np.stack([f(m * problem.grid) / m for m in range(1, 9) for f in (np.cos, np.sin)])
+        modes = np.stack([f(m * problem.grid.axes[0]) / m for m in range(1, 9) for f in (np.cos, np.sin)])
         errors = [_drifting(random, times, random.standard_normal((2, 2, 16)) @ modes) for _ in ERRORS]
         targets = {"same grid": (SineGordonEnergy(), None), "continuum": (SineGordonEnergy("continuum"), exact[-1])}
         yield Case(problem, exact, errors, targets)
@@ -68,7 +69,7 @@ def diffusion_reaction_cases(count: int, small: bool) -> Iterator[Case]:
 
 
 CASES: dict[str, Callable[[int, bool], Iterator[Case]]] = {
-    "sine_gordon": sine_gordon_cases,
+    SINE_GORDON.name: sine_gordon_cases,
     "diffusion_reaction": diffusion_reaction_cases,
 }
 

@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 from physrank.geometry.decisions import REGRET_FLOOR
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, panel_selection_bootstrap
-from physrank.lab.libraries.plan import GROUPS
-from physrank.lab.studies import drawing
-from physrank.lab.studies.cases import Cases, Context, evaluate
+from physrank.lab.libraries import GROUPS
+from physrank.lab.studies._kit import drawing
+from physrank.lab.studies._kit.cases import Cases, Context, evaluate
 
-METHODS = ("shared", "raw", "mean centrality", "validation")
+CHOOSERS = ("shared", "raw", "mean centrality", "validation")
 PAPER = {
     "shared": {"3": 0.1269, "6": 0.1335, "12": 0.0481, "24": 0.0351},
     "raw": {"3": 0.266, "6": 0.2506, "12": 0.2148, "24": 0.1866},
@@ -26,8 +26,8 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
     sizes = [b for b in (3, 6, 12, 24) if b <= profile.panel_size]
     joined = [b for b in (48, 72, 96, 144, 192) if b <= profile.panels * profile.panel_size and b > profile.panel_size]
     risk = np.stack([c.losses.mean(axis=0) for c in judged_on])  # (libraries, candidates)
-    table: dict[str, dict[str, Any]] = {method: {} for method in METHODS}
-    for method in METHODS:
+    table: dict[str, dict[str, Any]] = {method: {} for method in CHOOSERS}
+    for method in CHOOSERS:
         for size in sizes:
             picks = np.stack([_picks(cases, method, size, profile.panels, profile.panel_size) for cases in chosen_on])
             table[method][str(size)] = _row(picks, risk) | {"interval": _interval(picks, judged_on)}

@@ -6,13 +6,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from physrank.geometry.space import Array
+from physrank.lab.equations import REALIZATIONS
 from physrank.lab.evaluation import Outcomes, Recovery, flips
-from physrank.lab.libraries import predictions
-from physrank.lab.libraries.plan import GROUPS, Library
-from physrank.lab.studies.cases import Context, hidden, measure, problems_and_candidates
+from physrank.lab.libraries import GROUPS, Library
+from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of
 from physrank.ranking import scorers
 
-METHODS = {
+SCORERS = {
     "raw": scorers.RawResidual(),
     "common energy": scorers.CommonEnergy(),
     "adapted majorant": scorers.AdaptedMajorant(),
@@ -23,19 +23,18 @@ PAPER = {"raw": 0.59758, "common energy": 0.82718, "adapted majorant": 0.82713, 
 
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
-    libraries = [library for library in GROUPS["primary"] if library.equation == "reaction_diffusion"]
+    libraries = [library for library in GROUPS["primary"] if library.declared.reinferred]
     found = {
-        realization: [_measure(context, library, realization) for library in libraries]
-        for realization in predictions.REALIZATIONS
+        realization: [_measure(context, library, realization) for library in libraries] for realization in REALIZATIONS
     }
     everything = [table for tables in found.values() for table in tables]
     result = {
         "study": "variational",
         "profile": context.profile.name,
         "libraries": len(libraries),
-        "pooled": {method: _row(everything, method) for method in METHODS},
+        "pooled": {method: _row(everything, method) for method in SCORERS},
         "by_realization": {
-            name: {method: _row(tables, method) for method in METHODS} for name, tables in found.items()
+            name: {method: _row(tables, method) for method in SCORERS} for name, tables in found.items()
         },
         "flips_between_realizations": _flips(found),
         "paper": PAPER,
@@ -49,8 +48,8 @@ def _measure(context: Context, library: Library, realization: str) -> dict[str, 
         f"{library.name} {realization}",
         context.content(library, "evaluation", realization),
         lambda: list(problems_and_candidates(context, library, "evaluation", realization)),
-        lambda: hidden(context, library, "evaluation"),
-        METHODS,
+        lambda: references_of(context, library, "evaluation"),
+        SCORERS,
     )
 
 
@@ -66,16 +65,14 @@ def _row(tables: list[dict[str, Array]], method: str) -> dict[str, Any]:
 def _flips(found: dict[str, list[dict[str, Array]]]) -> dict[str, Any]:
     """The same checkpoints on another grid are other candidates: how often decisions change, and whether truth does too."""
     arrays = [
-        np.concatenate([t[key] for t in found[name]])
-        for key in ("losses", "score shared")
-        for name in predictions.REALIZATIONS
+        np.concatenate([t[key] for t in found[name]]) for key in ("losses", "score shared") for name in REALIZATIONS
     ]
     return flips(*arrays).to_dict()
 
 
 def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
     pairs = {m: row["pairs_correct"] / row["pairs"] for m, row in result["pooled"].items()}
-    native, again = (result["by_realization"][name]["shared"] for name in predictions.REALIZATIONS)
+    native, again = (result["by_realization"][name]["shared"] for name in REALIZATIONS)
     missed = again["pairs"] - again["pairs_correct"]
     return [
         (

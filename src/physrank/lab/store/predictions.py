@@ -8,13 +8,11 @@ import numpy as np
 import xarray as xr
 
 from physrank._io import write_whole
-from physrank.lab.files import StoreError, digest, sha256
+from physrank.lab.store.files import StoreError, digest, sha256
 from physrank.lab.inputs import shifted_strata
-from physrank.lab.libraries.plan import GROUPS, RUNS, Library, Profile
-from physrank.lab.libraries.setups import SETUPS, law
+from physrank.lab.libraries import GROUPS, RUNS, Library, Profile
 
-POPULATIONS = ("evaluation", "panel", "deployment")
-REALIZATIONS = ("native", "reinferred")  # on the network's grid, or the same checkpoints run on the comparison grid
+STORED_POPULATIONS = ("evaluation", "panel", "deployment")  # of the primary libraries
 
 
 def count(profile: Profile, population: str) -> int:
@@ -37,7 +35,7 @@ def identity(profile: Profile, library: Library, population: str, realization: s
         "realization": realization,
         "inputs": count(profile, population),
         "settings": digest(runs),
-        "law": law(library.equation),
+        "input_fingerprint": library.declared.input_fingerprint,
     }
 
 
@@ -59,8 +57,8 @@ def wanted(library: Library) -> list[tuple[str, str]]:
     """(population, realization) of every file the studies read of a library."""
     if library not in GROUPS["primary"]:
         return [(library.instances, "native")]
-    again = [("evaluation", "reinferred")] if library.equation == "reaction_diffusion" else []
-    return [(name, "native") for name in POPULATIONS] + again
+    again = [("evaluation", "reinferred")] if library.declared.reinferred else []
+    return [(name, "native") for name in STORED_POPULATIONS] + again
 
 
 def write(
@@ -69,19 +67,19 @@ def write(
     library: Library,
     population: str,
     realization: str,
-    fields: np.ndarray,
+    states: np.ndarray,
     strata: list[str],
     validation: list[float],
     weights: Sequence[str] = (),
 ) -> Path:
-    """`fields` is `(inputs, candidates, rows, columns)`; `weights` are the hashes of the checkpoints they come from."""
+    """`states` is `(inputs, candidates, *state)`; `weights` are the hashes of the checkpoints they come from."""
     names = [name for name, _, _ in library.candidates(profile)]
     dataset = xr.Dataset(
         {
-            "prediction": (("input", "candidate", "row", "column"), np.asarray(fields, np.float32)),
+            "prediction": (("input", "candidate", *library.declared.axes), np.asarray(states, np.float32)),
             "validation_loss": (("candidate",), np.asarray(validation)),
         },
-        coords={"input": np.arange(len(fields)), "candidate": names, "stratum": ("input", strata)},
+        coords={"input": np.arange(len(states)), "candidate": names, "stratum": ("input", strata)},
         attrs=identity(profile, library, population, realization) | {"weights": digest(list(weights))},
     )
     target = path(store, profile, library, population, realization)
@@ -117,26 +115,19 @@ def read(store: Path, profile: Profile, library: Library, population: str, reali
 
 def _wrong(dataset: xr.Dataset, profile: Profile, library: Library, inputs: int, realization: str) -> str | None:
     """What in a file contradicts what it says of itself."""
-    names, setup = [name for name, _, _ in library.candidates(profile)], SETUPS[library.equation]
+    names, equation = [name for name, _, _ in library.candidates(profile)], library.declared
     if missing := {"prediction", "validation_loss", "candidate", "stratum"} - set(map(str, dataset.variables)):
         return f"it has no {sorted(missing)[0]}"
     if [str(name) for name in dataset["candidate"].values] != names:
         return f"its candidates are {list(dataset['candidate'].values)}, expected {names}"
     if [str(name) for name in dataset["stratum"].values] != shifted_strata(inputs):
         return "its inputs belong to other strata"
-    grid = setup.shape if realization == "native" else (setup.diagnostic + 2,) * 2
     found, losses = dataset["prediction"], dataset["validation_loss"]
-    if found.shape != (inputs, len(names), *grid):
-        return f"its fields have shape {found.shape}, expected {(inputs, len(names), *grid)}"
+    if found.dims != (axes := ("input", "candidate", *equation.axes)):
+        return f"its fields have axes {found.dims}, expected {axes}"
+    if found.shape != (shape := (inputs, len(names), *equation.state_shape(realization))):
+        return f"its fields have shape {found.shape}, expected {shape}"
     if not (np.isfinite(found.values).all() and np.isfinite(losses.values).all()):
         return "a prediction or a validation loss is not finite"
     return None
 
-
-def constraint_violation(library: Library, fields: np.ndarray, cases: list[Any]) -> float:
-    """The largest departure from the initial row or the boundary, which hold exactly by construction."""
-    if library.equation == "burgers":
-        initial = SETUPS["burgers"].features(cases)[:, 0, 0]
-        return float(np.abs(fields[:, :, 0] - initial[:, None]).max())
-    edges = (fields[..., 0], fields[..., -1], fields[..., 0, :], fields[..., -1, :])
-    return float(max(np.abs(edge).max() for edge in edges))

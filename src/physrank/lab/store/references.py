@@ -7,22 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from physrank.lab.files import StoreError, read_arrays, write_arrays
-from physrank.lab.libraries.setups import SETUPS, law, population
-from physrank.lab.references import burgers, reaction_diffusion
-from physrank.lab.references.pair import Reference
+from physrank.lab.store.files import StoreError, read_arrays, write_arrays
+from physrank.lab.equations import EQUATIONS
+from physrank.lab.references.reference import Reference
 
 CHUNK = 12
-MODULES = {"burgers": burgers, "reaction_diffusion": reaction_diffusion}
 
 
 def path(store: Path, equation: str, name: str, count: int, level: str) -> Path:
-    return store / "references" / f"{equation}-{name}-{count}-{level}-{law(equation)}.npz"
+    return store / "references" / f"{equation}-{name}-{count}-{level}-{EQUATIONS[equation].input_fingerprint}.npz"
 
 
 def settings(equation: str, level: str) -> list[Any]:
     """What the references of a level are made with."""
-    return [level, MODULES[equation].LEVELS[level]]
+    return [level, EQUATIONS[equation].levels[level]]
 
 
 def references(store: Path, equation: str, name: str, count: int, level: str = "first") -> list[Reference]:
@@ -51,6 +49,6 @@ def references(store: Path, equation: str, name: str, count: int, level: str = "
 
 def _chunk(job: tuple[str, str, int, str, int]) -> tuple[np.ndarray, np.ndarray]:
     equation, name, count, level, first = job
-    cases = population(equation, name, count)[first : first + CHUNK]
-    found = SETUPS[equation].references(cases, level)
+    cases = EQUATIONS[equation].population(name, count)[first : first + CHUNK]
+    found = EQUATIONS[equation].references(cases, level)
     return np.stack([r.coarse for r in found]), np.stack([r.fine for r in found])

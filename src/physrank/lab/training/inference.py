@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from physrank.lab.files import StoreError, digest
 from physrank.lab.inputs import shifted_strata
-from physrank.lab.libraries import checkpoints, predictions
-from physrank.lab.libraries.networks import build
-from physrank.lab.libraries.plan import Library, Profile
-from physrank.lab.libraries.setups import SETUPS, population
-from physrank.lab.libraries.training import predict
+from physrank.lab.libraries import Library, Profile
+from physrank.lab.models.networks import build
+from physrank.lab.store import checkpoints, predictions
+from physrank.lab.store.files import StoreError, digest
+from physrank.lab.training.run import predict
 
 
 def store_predictions(
@@ -36,21 +35,19 @@ def store_predictions(
                 )
             continue
         progress(f"{library.name}: {name}, {realization}")
-        setup, number = SETUPS[library.equation], predictions.count(profile, name)
-        cases = population(library.equation, name, number)
-        points = _comparison_points(library) if realization == "reinferred" else None
-        inputs = torch.from_numpy(setup.features(cases, points))
-        fields, losses = [], []
+        equation, number = library.declared, predictions.count(profile, name)
+        features = equation.features(equation.population(name, number), equation.grid_of(realization)[-1])
+        inputs, emitted, losses = torch.from_numpy(features), [], []
         for _, run, epoch in library.candidates(profile):
             model = build(library, profile)
             directory = checkpoints.folder(store, profile, library, run)
             facts = checkpoints.load(directory, epoch, model, library.settings(profile, run))
-            fields.append(predict(model, inputs)[:, 0])
+            emitted.append(predict(model, inputs))
             losses.append(float(facts["validation_loss"]))
-        stacked, strata = np.stack(fields, axis=1), shifted_strata(number)
-        admit(library, stacked, losses, predictions.constraint_violation(library, stacked, cases))
-        weights = _weights(store, profile, library)
-        predictions.write(store, profile, library, name, realization, stacked, strata, losses, weights)
+        stacked, strata = np.stack(emitted, axis=1), shifted_strata(number)
+        admit(library, stacked, losses, equation.constraint.violation(stacked, features))
+        states, weights = equation.states(stacked), _weights(store, profile, library)
+        predictions.write(store, profile, library, name, realization, states, strata, losses, weights)
 
 
 def _weights(store: Path, profile: Profile, library: Library) -> list[str]:
@@ -73,8 +70,3 @@ def admit(library: Library, fields: np.ndarray, losses: list[float], violation: 
         raise StoreError(
             f"{library.name} is not admitted: constraints are violated by {violation:.1e}; expected exact."
         )
-
-
-def _comparison_points(library: Library) -> int:
-    diagnostic = SETUPS[library.equation].diagnostic
-    return diagnostic + 2 if library.equation == "reaction_diffusion" else diagnostic

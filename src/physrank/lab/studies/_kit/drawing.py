@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from physrank.lab.equations import EQUATIONS
+
 COLOURS = {
     "shared": "#c2185b",
     "raw": "#5c6f82",
@@ -14,19 +16,12 @@ COLOURS = {
     "wrong input": "#7a9e7e",
     "reversed": "#b7b7b7",
 }
-TITLES = {
-    "burgers": "Burgers",
-    "reaction_diffusion": "reaction–diffusion",
-    "sine_gordon": "Sine–Gordon",
-    "diffusion_reaction": "diffusion–reaction",
-}
-SHORT = {"burgers": "B", "reaction_diffusion": "RD"}
 
 
 def cell_label(name: str) -> str:
     """burgers-fno-e1 → B FNO e1."""
     equation, architecture, member = name.rsplit("-", 2)
-    return f"{SHORT.get(equation, equation)} {architecture.upper()} {member}"
+    return f"{EQUATIONS[equation].label} {architecture.upper()} {member}"
 
 
 def paired_bars(axis: Any, labels: Sequence[str], series: Mapping[str, Sequence[float]], title: str) -> None:

@@ -16,11 +16,10 @@ import numpy as np
 import torch
 
 from physrank._io import write_whole
-from physrank.lab.files import StoreError, check_settings
-from physrank.lab.libraries import checkpoints
-from physrank.lab.libraries.networks import build
-from physrank.lab.libraries.plan import Library, Profile
-from physrank.lab.libraries.setups import SETUPS
+from physrank.lab.libraries import Library, Profile
+from physrank.lab.models.networks import build
+from physrank.lab.store import checkpoints
+from physrank.lab.store.files import StoreError, check_settings
 
 Report = Callable[[int, float], None]  # epochs done, relative L² of the last one
 
@@ -94,9 +93,9 @@ def _check_progress(directory: Path, stored: dict[int, dict[str, Any] | None], d
 
 def data(library: Library, population: str, first: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Features and labels of unshifted inputs."""
-    setup = SETUPS[library.equation]
-    cases = [setup.sample(population, first + k, "training") for k in range(count)]
-    return torch.from_numpy(setup.features(cases)), torch.from_numpy(setup.labels(cases))
+    equation = library.declared
+    cases = [equation.input.sample(population, first + k, "training") for k in range(count)]
+    return torch.from_numpy(equation.features(cases)), torch.from_numpy(equation.labels(cases))
 
 
 def relative_l2(prediction: torch.Tensor, target: torch.Tensor) -> torch.Tensor:

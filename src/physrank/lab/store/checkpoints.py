@@ -11,8 +11,8 @@ import torch
 from safetensors import SafetensorError
 
 from physrank._io import write_json, write_whole
-from physrank.lab.files import StoreError, check_settings, read_json, sha256
-from physrank.lab.libraries.plan import Library, Profile
+from physrank.lab.store.files import StoreError, check_settings, read_json, sha256
+from physrank.lab.libraries import Library, Profile
 
 MAX_BYTES = 2_000_000_000
 

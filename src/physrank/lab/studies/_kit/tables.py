@@ -1,18 +1,19 @@
 """What every study reports: recovery per cell and pooled, with intervals; and how results are stored."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from physrank import plots
+from physrank import report
 from physrank._io import write_json, write_whole
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, Recovery, clustered
-from physrank.lab.provenance import stamp
-from physrank.lab.studies.cases import Cases
+from physrank.lab.libraries import Library, equations_of
+from physrank.lab.store.provenance import stamp
+from physrank.lab.studies._kit.cases import Cases
 
 RAW_TIE, SHARED_TIE = 1e-12, 1.01e-8  # numerical ties of the two scores, as the paper states them
 
@@ -20,6 +21,11 @@ RAW_TIE, SHARED_TIE = 1e-12, 1.01e-8  # numerical ties of the two scores, as the
 def clusters(many: Sequence[Cases]) -> list[str]:
     """The input behind each row: libraries of one equation share their inputs, and a bootstrap keeps them together."""
     return [f"{cases.library.equation}-{k}" for cases in many for k in range(len(cases.losses))]
+
+
+def input_fingerprints(libraries: Iterable[Library]) -> dict[str, str]:
+    """The input law of each equation: numbers measured under another law are other numbers."""
+    return {equation.name: equation.input_fingerprint for equation in equations_of(libraries)}
 
 
 def pooled(many: Sequence[Cases], method: str) -> tuple[Array, Array]:
@@ -72,4 +78,4 @@ def share(row: dict[str, Any], *, strict: bool = False) -> tuple[float, float]:
 def store(folder: Path, name: str, result: dict[str, Any], figure: Figure) -> list[Path]:
     """The table as JSON with its provenance, and one picture."""
     numbers = write_json(folder / f"{name}.json", stamp(result))
-    return [numbers, write_whole(folder / f"{name}.png", lambda p: p.write_bytes(plots.png(figure)))]
+    return [numbers, write_whole(folder / f"{name}.png", lambda p: p.write_bytes(report.png(figure)))]

@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
-from physrank import geometry, ranking
+from physrank import ranking, tasks
+from physrank.geometry import TaskSpace
 from physrank.geometry.space import Array
-from physrank.lab.files import digest, read_arrays, write_arrays
 from physrank.lab.inputs import shifted_strata
-from physrank.lab.libraries import predictions, references
-from physrank.lab.libraries.plan import Library, Profile
-from physrank.lab.libraries.setups import SETUPS, population
-from physrank.lab.references.pair import Reference, unresolved_pairs, unresolved_top1
-from physrank.ranking import Ranking, anchors, scorers, tasks
-from physrank.ranking.candidates import Library as Candidates
+from physrank.lab.libraries import Library, Profile
+from physrank.lab.references.reference import Reference, unresolved_pairs, unresolved_top1
+from physrank.lab.store import predictions, references
+from physrank.lab.store.files import digest, read_arrays, write_arrays
+from physrank.ranking import Ranking, scorers
+from physrank.ranking.candidates import Candidates
 
 VERSION = 1  # of this pass: raise it when its arithmetic changes
-METHODS = ("shared", "raw", "mean centrality", "medoid centrality", "validation", "wrong input", "reversed")
+SCORES = ("shared", "raw", "mean centrality", "medoid centrality", "validation", "wrong input", "reversed")
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,20 @@ def problems_and_candidates(
 ) -> Iterator[tuple[Any, dict[str, Array]]]:
     """(problem, candidates) of each input, in order."""
     data = predictions.read(context.store, context.profile, library, name, realization)
+    yield from _cases_in(data, library, name, limit)
+
+
+def _cases_in(
+    data: xr.Dataset, library: Library, name: str, limit: int | None = None
+) -> Iterator[tuple[Any, dict[str, Array]]]:
+    """The same from predictions that were read already."""
     names = [str(candidate) for candidate in data["candidate"].values]
-    cases = population(library.equation, name, predictions.count(context.profile, name))[:limit]
-    for case, fields in zip(cases, data["prediction"].values, strict=False):
-        yield SETUPS[library.equation].problem(case), dict(zip(names, fields, strict=True))
+    cases = library.declared.population(name, data.sizes["input"])[:limit]
+    for case, states in zip(cases, data["prediction"].values, strict=False):
+        yield library.declared.problem(case), dict(zip(names, states, strict=True))
 
 
-def hidden(context: Context, library: Library, name: str, level: str = "first") -> list[Reference]:
+def references_of(context: Context, library: Library, name: str, level: str = "first") -> list[Reference]:
     count = predictions.count(context.profile, name)
     return references.references(context.store, library.equation, name, count, level)
 
@@ -105,7 +113,7 @@ def evaluate(
 
     def make() -> dict[str, Array]:
         scored, rankings = _score(context, library, name, anchor, corrections, realization)
-        return scored | (_reveal(rankings, hidden(context, library, name, level)) if reveal else {})
+        return scored | (_reveal(rankings, references_of(context, library, name, level)) if reveal else {})
 
     found = context.cached("cases", key, make)
     return Cases(
@@ -113,7 +121,7 @@ def evaluate(
         strata=tuple(shifted_strata(count)),
         losses=found.get("losses", np.empty((0, 0))),
         changes=found.get("changes", np.empty((0, 0))),
-        scores={method: found[f"score {method}"] for method in METHODS},
+        scores={method: found[f"score {method}"] for method in SCORES},
         proxy_loss=found.get("proxy_loss", np.empty(0)),
         seconds=found["seconds"],
     )
@@ -123,36 +131,39 @@ def _score(
     context: Context, library: Library, name: str, anchor: str, corrections: int, realization: str
 ) -> tuple[dict[str, Array], list["_Small"]]:
     data = predictions.read(context.store, context.profile, library, name, realization)
-    pairs = list(problems_and_candidates(context, library, name, realization))
-    label, total = f"{library.name}, {name}, {anchor}", len(pairs)
-    raw, rankings = scorers.RawResidual(), []
+    pairs = list(_cases_in(data, library, name))
+    losses = dict(zip(map(str, data["candidate"].values), data["validation_loss"].values, strict=True))
+    ours: dict[str, scorers.Scorer] = {
+        "shared": scorers.SharedResponse(corrections),
+        "raw": scorers.RawResidual(),
+        "mean centrality": scorers.MeanCentrality(),
+        "medoid centrality": scorers.MedoidCentrality(),
+        "validation": scorers.ValidationLoss(losses),
+        "reversed": scorers.ReversedResponse(),
+    }
     panel = ranking.rank_panel(
         [p for p, _ in pairs], [c for _, c in pairs], anchor=anchor, corrections=corrections, allow_unresolved=True
     )
-    rows: dict[str, list[Array]] = {f"score {method}": [] for method in METHODS}
+    other = wrong_inputs(shifted_strata(len(pairs)))
+    rows: dict[str, dict[int, Array]] = {method: {} for method in SCORES}
+    small, held = [], {}
     for k, result in enumerate(panel):
-        rankings.append(_small(result))
-        rows["score raw"].append(raw(*pairs[k]).values)
-        context.progress(label, k + 1, total)
-    strata = shifted_strata(total)
-    other = wrong_inputs(strata)
-    for k, small in enumerate(rankings):
-        outputs, space = small.outputs, small.space
-        middle = outputs[anchors.medoid_index(outputs, small.metric)]
-        targets = {
-            "shared": small.proxy,
-            "mean centrality": outputs.mean(axis=0),
-            "medoid centrality": middle,
-            "wrong input": rankings[other[k]].proxy,
-            "reversed": 2 * small.anchor - small.proxy,  # the tasks are linear: Q(w − δ) = 2 Q(w) − Q(w + δ)
-        }
-        for method, target in targets.items():
-            scores = geometry.scores_of(space, outputs, target)
-            failed = method in ("shared", "reversed") and small.unresolved
-            rows[f"score {method}"].append(np.full_like(scores, np.nan) if failed else scores)
-        rows["score validation"].append(np.asarray(data["validation_loss"].values))
-    tables = {method: np.stack(values) for method, values in rows.items()}
-    return tables | {"seconds": np.array([small.seconds for small in rankings])}, rankings
+        small.append(_Small.of(result))
+        for method, scorer in ours.items():
+            rows[method][k] = trusted(scorer.of(result))
+        held[k], wrong = result, rows["wrong input"]
+        for j in [j for j in held if j not in wrong and other[j] in held]:
+            wrong[j] = trusted(scorers.WrongInput(held[other[j]]).of(held[j]))
+        needed = {other[j] for j in range(len(pairs)) if j not in wrong}  # whole states of a population are too many
+        held = {j: found for j, found in held.items() if j not in wrong or j in needed}
+        context.progress(f"{library.name}, {name}, {anchor}", k + 1, len(pairs))
+    tables = {f"score {method}": np.stack([of[k] for k in range(len(pairs))]) for method, of in rows.items()}
+    return tables | {"seconds": np.array([one.seconds for one in small])}, small
+
+
+def trusted(scores: ranking.Scores) -> Array:
+    """Scores, or NaN for all candidates where they must not be trusted."""
+    return np.full_like(scores.values, np.nan) if scores.unresolved else scores.values
 
 
 def _reveal(rankings: list["_Small"], references: Sequence[Reference]) -> dict[str, Array]:
@@ -168,28 +179,16 @@ def _reveal(rankings: list["_Small"], references: Sequence[Reference]) -> dict[s
 
 @dataclass(frozen=True)
 class _Small:
-    """What later passes need of a ranking; the full states of a population would not fit in memory."""
+    """What the reveal needs of a ranking; the full states of a population would not fit in memory."""
 
     outputs: Array
     proxy: Array
-    anchor: Array
-    space: Any
-    metric: Any
-    unresolved: str | None
+    space: TaskSpace
     seconds: float
 
-
-def _small(result: Ranking) -> _Small:
-    anchor = result.task.outputs(np.asarray(result.response.anchor)[None])[0]
-    return _Small(
-        result.outputs,
-        result.proxy,
-        anchor,
-        result.space,
-        result.task.metric,
-        result.unresolved,
-        result.scoring.seconds,
-    )
+    @classmethod
+    def of(cls, result: Ranking) -> "_Small":
+        return cls(result.outputs, result.proxy, result.space, result.scoring.seconds)
 
 
 def wrong_inputs(strata: Sequence[str]) -> list[int]:
@@ -216,9 +215,7 @@ def measure(
             for k, case in enumerate(given):
                 rows.append(scorer(*case))
                 context.progress(f"{what}: {name}", k + 1, len(given))
-            found[f"score {name}"] = np.stack(
-                [np.full_like(r.values, np.nan) if r.unresolved else r.values for r in rows]
-            )
+            found[f"score {name}"] = np.stack([trusted(r) for r in rows])
             found[f"seconds {name}"] = np.array([r.seconds for r in rows])
         losses = []
         for (problem, candidates), reference in zip(given, revealed(), strict=True):

@@ -1,9 +1,11 @@
 """Which libraries exist, how they are trained in each profile, and how large the populations are."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-EQUATIONS = ("burgers", "reaction_diffusion")
+from physrank.lab.equations import EQUATIONS, Equation
+
 ARCHITECTURES = ("fno", "cno")
 RUNS = 4
 STRIDE = 4096  # training indices set aside for one run, so that runs never share an input
@@ -11,16 +13,13 @@ STRIDE = 4096  # training indices set aside for one run, so that runs never shar
 
 @dataclass(frozen=True)
 class Profile:
-    """One size for everything: training budget, networks, populations."""
+    """One size for everything: training budget and populations; how large the networks are stands with each equation."""
 
     name: str
     training: int
     validation: int
     epochs: int
     batch: int
-    fno_width: dict[str, int]
-    fno_modes: dict[str, tuple[int, int]]
-    cno_multiplier: dict[str, int]
     evaluation: int  # shifted inputs per equation
     panels: int  # selection panels of `panel_size` inputs each
     panel_size: int
@@ -38,9 +37,6 @@ PROFILES = {
         validation=4,
         epochs=24,
         batch=4,
-        fno_width={"burgers": 4, "reaction_diffusion": 4},
-        fno_modes={"burgers": (4, 6), "reaction_diffusion": (6, 6)},
-        cno_multiplier={"burgers": 4, "reaction_diffusion": 4},
         evaluation=6,
         panels=2,
         panel_size=6,
@@ -52,9 +48,6 @@ PROFILES = {
         validation=64,
         epochs=20,
         batch=32,
-        fno_width={"burgers": 16, "reaction_diffusion": 16},
-        fno_modes={"burgers": (6, 12), "reaction_diffusion": (12, 12)},
-        cno_multiplier={"burgers": 8, "reaction_diffusion": 12},
         evaluation=240,
         panels=8,
         panel_size=24,
@@ -66,9 +59,6 @@ PROFILES = {
         validation=256,
         epochs=40,
         batch=32,
-        fno_width={"burgers": 24, "reaction_diffusion": 32},
-        fno_modes={"burgers": (6, 12), "reaction_diffusion": (12, 12)},
-        cno_multiplier={"burgers": 37, "reaction_diffusion": 40},
         evaluation=240,
         panels=8,
         panel_size=24,
@@ -87,13 +77,18 @@ class Library:
 
     equation: str
     architecture: str
-    member: str  # e1, e2: primary; r1 … r4: additional; s1: stress
+    member: str  # e1, e2, …: evaluated; r1 … r4: additional; s1: stress
     number: int  # position among all libraries of all groups: part of every seed
     outlier: int | None = None
 
     @property
     def name(self) -> str:
         return f"{self.equation}-{self.architecture}-{self.member}"
+
+    @property
+    def declared(self) -> Equation:
+        """What the laboratory knows of its equation."""
+        return EQUATIONS[self.equation]
 
     @property
     def instances(self) -> str:
@@ -116,34 +111,48 @@ class Library:
         sizes = {key: chosen[key] for key in ("training", "validation", "epochs", "batch")}
         if run == self.outlier:
             sizes["training"] = max(profile.training // 16, profile.batch)
-        network: dict[str, Any] = {"channels": profile.cno_multiplier[self.equation] // 2}
+        size = self.declared.size(profile.name)
+        network: dict[str, Any] = {"channels": size.cno_multiplier // 2}
         if self.architecture == "fno":
-            network = {
-                "width": profile.fno_width[self.equation],
-                "modes": list(profile.fno_modes[self.equation]),
-            }
+            network = {"width": size.fno_width, "modes": list(size.fno_modes)}
         return {
             "library": self.name,
             "run": run,
             "seed": self.seed(run),
             "first_training_input": self.first_training_input(run),
             **sizes,
-            "learning_rate": 1e-3 if (self.equation, self.architecture) == ("reaction_diffusion", "cno") else 2e-3,
+            "learning_rate": self.declared.learning_rates[self.architecture],
             "weight_decay": 1e-4,
             "network": network,
         }
 
 
-def _group(members: tuple[str, ...], first: int, outlier: int | None = None) -> list[Library]:
-    crossed = [(e, a, m) for e in EQUATIONS for a in ARCHITECTURES for m in members]
+def _group(
+    equations: Iterable[Equation], members: Sequence[str], first: int, outlier: int | None = None
+) -> list[Library]:
+    crossed = [(e.name, a, m) for e in equations for a in ARCHITECTURES for m in members]
     return [Library(e, a, m, first + k, outlier) for k, (e, a, m) in enumerate(crossed)]
 
 
-GROUPS = {
-    "primary": _group(("e1", "e2"), 0),
-    "additional": _group(("r1", "r2", "r3", "r4"), 8),
-    "stress": _group(("s1",), 24, outlier=3),
-}
+def _groups() -> dict[str, list[Library]]:
+    """The paper's three; then one for every further equation. Numbers go on, whatever is appended to the equations."""
+    paper, others = ([e for e in EQUATIONS.values() if e.in_paper == known] for known in (True, False))
+    groups = {
+        "primary": _group(paper, ("e1", "e2"), 0),
+        "additional": _group(paper, ("r1", "r2", "r3", "r4"), 8),
+        "stress": _group(paper, ("s1",), 24, outlier=3),
+    }
+    for equation in others:
+        groups[equation.name] = _group([equation], ("e1", "e2", "e3", "e4"), sum(map(len, groups.values())))
+    return groups
+
+
+def equations_of(libraries: Iterable[Library]) -> list[Equation]:
+    """Each of their equations once, in order."""
+    return [EQUATIONS[name] for name in dict.fromkeys(library.equation for library in libraries)]
+
+
+GROUPS = _groups()
 LIBRARIES = {library.name: library for group in GROUPS.values() for library in group}
 
 

@@ -9,9 +9,9 @@ import queue
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from physrank.lab.files import StoreError
-from physrank.lab.libraries.plan import RUNS, Library, Profile
-from physrank.lab.libraries.training import train_run
+from physrank.lab.libraries import RUNS, Library, Profile
+from physrank.lab.store.files import StoreError
+from physrank.lab.training.run import train_run
 
 Progress = Callable[[str, int, int], None]  # run, epochs done, epochs in all
 

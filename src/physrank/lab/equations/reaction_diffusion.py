@@ -1,0 +1,78 @@
+"""Reaction–diffusion in the laboratory: 34 × 34 nodes, boundary included; compared on 128² interior nodes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from physrank import equations
+from physrank.lab.equations.constraint import ZeroEdges
+from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, NetworkSize, Single
+from physrank.lab.inputs import ReactionDiffusionInput
+from physrank.lab.references import chebyshev, reaction_diffusion
+from physrank.lab.references.reference import Reference
+
+NODES, COMPARED = 34, 128
+
+
+def features(cases: Sequence[ReactionDiffusionInput], points: int | None = None) -> Single:
+    """a, f, λ, γ."""
+    x = np.linspace(0, 1, points or NODES)
+    grid = np.meshgrid(x, x, indexing="ij")
+    rows = [
+        np.stack(
+            [
+                case.diffusion(*grid) - 1.25,
+                case.forcing(*grid),
+                np.full_like(grid[0], case.linear - 1.1),
+                np.full_like(grid[0], case.cubic - 0.65),
+            ]
+        )
+        for case in cases
+    ]
+    return np.stack(rows).astype(np.float32)
+
+
+def labels(cases: Sequence[ReactionDiffusionInput]) -> Single:
+    x = np.linspace(0, 1, NODES)
+    fields = [chebyshev.evaluate(chebyshev.solve(case, 20, rtol=1e-9), x) for case in cases]
+    return np.stack(fields)[:, None].astype(np.float32)
+
+
+def problem(case: ReactionDiffusionInput, points: int | None = None) -> equations.ReactionDiffusion:
+    n = points or COMPARED
+    return equations.ReactionDiffusion(case.diffusion, case.forcing, case.linear, case.cubic, points=n)
+
+
+def references(cases: Sequence[ReactionDiffusionInput], level: str = "first") -> list[Reference]:
+    return [reaction_diffusion.pair(case, COMPARED, level) for case in cases]
+
+
+REACTION_DIFFUSION = Equation(
+    name="reaction_diffusion",
+    title="reaction–diffusion",
+    label="RD",
+    input=ReactionDiffusionInput,
+    features=features,
+    labels=labels,
+    inputs=4,
+    outputs=1,
+    grid=(NODES, NODES),
+    axes=("x", "y"),
+    periodic=False,
+    constraint=ZeroEdges(size=0.1),
+    sizes={
+        "smoke": NetworkSize(fno_width=4, fno_modes=(6, 6), cno_multiplier=4),
+        "laptop": NetworkSize(fno_width=16, fno_modes=(12, 12), cno_multiplier=12),
+        "paper": NetworkSize(fno_width=32, fno_modes=(12, 12), cno_multiplier=40),
+    },
+    learning_rates={"fno": 2e-3, "cno": 1e-3},
+    problem=problem,
+    points=COMPARED,
+    references=references,
+    solver=reaction_diffusion,
+    coarse_solves=(CoarseSolve(64), CoarseSolve(32), CoarseSolve(16)),
+    certified=Certified(corrections=2, target="same grid"),
+    claimed=Claimed(pairs=1.0, top1=1.0),
+    reinferred=(COMPARED + 2, COMPARED + 2),
+    in_paper=True,
+)

@@ -1,0 +1,80 @@
+"""Sine–Gordon in the laboratory: displacement and velocity on 48 × 48 space–time points; compared at the end, on 384."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from physrank import equations
+from physrank.lab.equations.constraint import InitialRow
+from physrank.lab.equations.equation import Certified, CoarseSolve, Equation, NetworkSize, Single
+from physrank.lab.inputs import SineGordonInput
+from physrank.lab.inputs.sine_gordon import HORIZON, LENGTH
+from physrank.lab.references import sine_gordon
+from physrank.lab.references.reference import Reference
+
+ROWS, POINTS, COMPARED = 48, 48, 384
+TIMES = np.linspace(0, HORIZON, ROWS)
+
+
+def features(cases: Sequence[SineGordonInput], points: int | None = None) -> Single:
+    """u₀, v₀, f, c, t."""
+    n = points or POINTS
+    x, t = np.arange(n) * LENGTH / n, TIMES[:, None]
+    rows = [
+        np.stack(
+            [
+                np.broadcast_to(case.initial(x), (len(t), n)),
+                np.broadcast_to(case.velocity(x), (len(t), n)),
+                3 * case.forcing(t, x),
+                np.full((len(t), n), 2.5 * (case.speed - 1)),
+                np.broadcast_to(t / HORIZON, (len(t), n)),
+            ]
+        )
+        for case in cases
+    ]
+    return np.stack(rows).astype(np.float32)
+
+
+def labels(cases: Sequence[SineGordonInput]) -> Single:
+    """Training inputs are smooth (modes up to 4): 192 points and sixteen steps a row leave 1e-5."""
+    rows = sine_gordon.solve(list(cases), TIMES, 192, 16 * (ROWS - 1))[..., ::4]
+    return np.moveaxis(rows, 2, 1).astype(np.float32)
+
+
+def problem(case: SineGordonInput, points: int | None = None) -> equations.SineGordon:
+    n = points or COMPARED
+    return equations.SineGordon(case.initial, case.velocity, TIMES, case.speed, case.forcing, points=n)
+
+
+def references(cases: Sequence[SineGordonInput], level: str = "first") -> list[Reference]:
+    """Terminal displacement and velocity."""
+    found = sine_gordon.pairs(list(cases), TIMES, COMPARED, level)
+    return [Reference(pair.coarse[-1], pair.fine[-1]) for pair in found]
+
+
+SINE_GORDON = Equation(
+    name="sine_gordon",
+    title="Sine–Gordon",
+    label="SG",
+    input=SineGordonInput,
+    features=features,
+    labels=labels,
+    inputs=5,
+    outputs=2,
+    grid=(ROWS, POINTS),
+    axes=("time", "channel", "x"),
+    periodic=True,
+    constraint=InitialRow(channels=(0, 1)),
+    sizes={
+        "smoke": NetworkSize(fno_width=4, fno_modes=(4, 6), cno_multiplier=4),
+        "laptop": NetworkSize(fno_width=16, fno_modes=(6, 12), cno_multiplier=8),
+        "paper": NetworkSize(fno_width=24, fno_modes=(6, 12), cno_multiplier=37),
+    },
+    learning_rates={"fno": 2e-3, "cno": 2e-3},
+    problem=problem,
+    points=COMPARED,
+    references=references,
+    solver=sine_gordon,
+    coarse_solves=(CoarseSolve(192), CoarseSolve(96), CoarseSolve(48)),
+    certified=Certified(corrections=4, target="same grid"),
+)

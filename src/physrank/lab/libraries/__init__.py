@@ -1,1 +1,0 @@
-"""Candidate libraries: their plan, training, checkpoints and stored predictions."""

@@ -1,0 +1,1 @@
+"""What studies share: cases with their scores, tables, and drawing."""
