@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from physrank.geometry.lifts import lift
-from physrank.physics.cells import neumann_laplacian
+from physrank.physics.neumann import neumann_laplacian
 
 import physrank as pr
 from helpers import with_state

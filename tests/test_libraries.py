@@ -23,7 +23,7 @@ from physrank.lab.store import checkpoints, files, predictions  # noqa: E402
 from physrank.lab.store.files import StoreError  # noqa: E402
 from physrank.lab.training import inference  # noqa: E402
 from physrank.lab.training import run as training  # noqa: E402
-from physrank.physics import lifts  # noqa: E402
+from physrank.geometry import lifts  # noqa: E402
 from physrank.ranking.scorers import DirectSolve  # noqa: E402
 
 TINY = replace(PROFILES["smoke"], training=8, validation=2, epochs=4, batch=4, evaluation=3, panels=1, panel_size=3, deployment=3)  # fmt: skip  # noqa: E501
