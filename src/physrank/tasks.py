@@ -111,4 +111,4 @@ def resolve(task: Any, problem: Problem) -> Task:
 
 def default(problem: Problem) -> Task:
     """The problem's own task in its own metric."""
-    return (terminal if capabilities.output(problem) == "terminal" else field)(capabilities.metric(problem))
+    return (terminal if capabilities.output(problem) == "terminal" else field)(problem.metric())

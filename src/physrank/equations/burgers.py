@@ -19,7 +19,6 @@ from physrank.equations._checks import (
 from physrank.equations._sampling import sample_forcing
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift
-from physrank.geometry.metrics import Metric
 from physrank.physics import Evolution, Marching
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import integrating_factor_rk4
@@ -49,6 +48,9 @@ class Burgers(Evolution):
     Other arguments: `length` of the interval; `points` of the common grid, to which candidates of other resolution are
     Fourier-lifted; `substeps` of the flow between stored rows.
     """
+
+    output = "terminal"
+    cheap_to_solve = True  # one explicit sweep
 
     initial: Array
     viscosity: Float[Array, ""]
@@ -161,17 +163,6 @@ class Burgers(Evolution):
     @property
     def grid(self) -> Grid:
         return Grid.periodic(self.points, self.length)
-
-    def metric(self) -> Metric:
-        return self.grid.metric()
-
-    @property
-    def output(self) -> str:
-        return "terminal"
-
-    @property
-    def cheap_to_solve(self) -> bool:
-        return True
 
     @property
     def state_shape(self) -> tuple[int, ...]:

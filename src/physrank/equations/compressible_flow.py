@@ -10,7 +10,6 @@ from jaxtyping import Array, Bool, Float
 from physrank._arrays import as_double
 from physrank.equations._checks import finite_array, increasing_times, not_negative_number, positive, whole_number
 from physrank.geometry.grid import Grid
-from physrank.geometry.metrics import Metric
 from physrank.physics import Evolution, Marching
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import ssp_rk2
@@ -76,6 +75,8 @@ class CompressibleFlow(Evolution):
 
     Other arguments: `gamma`; `shear` η and `bulk` ζ viscosity; `length` of each side; `substeps`; `difference`.
     """
+
+    cheap_to_solve = True  # one explicit sweep
 
     initial: Array
     times: Array
@@ -209,16 +210,9 @@ class CompressibleFlow(Evolution):
     def grid(self) -> Grid:
         return Grid.cells(self.initial.shape[1:], self.length, kind=None)
 
-    def metric(self) -> Metric:
-        return self.grid.metric()
-
     @property
     def state_shape(self) -> tuple[int, ...]:
         return (self.times.shape[-1], *self.initial.shape)
-
-    @property
-    def cheap_to_solve(self) -> bool:
-        return True
 
 
 def _unphysical(channels: np.ndarray, gamma: float) -> str | None:

@@ -10,7 +10,6 @@ from jaxtyping import Array, Float
 from physrank._arrays import as_double
 from physrank.equations._checks import finite_array, increasing_times, positive
 from physrank.geometry.grid import Grid
-from physrank.geometry.metrics import Metric
 from physrank.physics import Evolution, Krylov, Marching
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.neumann import cosine_basis, neumann_laplacian
@@ -38,6 +37,8 @@ class DiffusionReaction(Evolution):
 
     Other arguments: `diffusion` (D_u, D_v); `threshold` k; `length` of the side.
     """
+
+    output = "terminal"
 
     initial: Array
     times: Array
@@ -148,13 +149,6 @@ class DiffusionReaction(Evolution):
     @property
     def grid(self) -> Grid:
         return Grid.cells(self.initial.shape[1:], self.length)
-
-    def metric(self) -> Metric:
-        return self.grid.metric()
-
-    @property
-    def output(self) -> str:
-        return "terminal"
 
     @property
     def state_shape(self) -> tuple[int, ...]:

@@ -9,7 +9,6 @@ from jaxtyping import Array, Float
 from physrank._arrays import as_double
 from physrank.equations._checks import finite_array, resolution_concerns, warn_under_resolved
 from physrank.geometry.grid import Grid
-from physrank.geometry.metrics import Metric
 from physrank.physics import Evolution, Marching
 from physrank.physics.marching import initial_mismatch
 
@@ -30,6 +29,9 @@ class ExponaxStepper(Evolution):
 
     For several stepper calls per stored row, pass `exponax.RepeatedStepper(stepper, count)`.
     """
+
+    output = "terminal"
+    cheap_to_solve = True  # one explicit sweep
 
     stepper: Any
     initial: Array
@@ -64,17 +66,6 @@ class ExponaxStepper(Evolution):
     @property
     def grid(self) -> Grid:
         return Grid.periodic(self.initial.shape[1:], self.lengths)
-
-    def metric(self) -> Metric:
-        return self.grid.metric()
-
-    @property
-    def output(self) -> str:
-        return "terminal"
-
-    @property
-    def cheap_to_solve(self) -> bool:
-        return True
 
     @property
     def state_shape(self) -> tuple[int | None, ...]:

@@ -12,7 +12,6 @@ from physrank._arrays import as_double
 from physrank.equations._checks import finite_array, not_negative_number, positive
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift
-from physrank.geometry.metrics import Metric
 from physrank.physics import NonlinearSolve, Problem, Solve, Tangent
 from physrank.physics.elliptic import DirichletDiffusion
 from physrank.physics.monotone import SecantMetric
@@ -227,9 +226,6 @@ class ReactionDiffusion(Problem):
     @property
     def grid(self) -> Grid:
         return Grid.nodes(self.diffusion.shape, [self.spacing * (n - 1) for n in self.diffusion.shape])
-
-    def metric(self) -> Metric:
-        return self.grid.metric()
 
     @property
     def state_shape(self) -> tuple[int, ...]:

@@ -19,7 +19,6 @@ from physrank.equations._checks import (
 from physrank.equations._sampling import sample_forcing
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift
-from physrank.geometry.metrics import Metric, phase_space
 from physrank.physics import Evolution, Marching
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import velocity_verlet
@@ -46,6 +45,9 @@ class SineGordon(Evolution):
 
     Other arguments: `length` of the interval; `points` of the common grid; `substeps` between stored rows.
     """
+
+    output = "terminal"
+    cheap_to_solve = True  # one explicit sweep
 
     initial: Array  # (2, points)
     speed: Float[Array, ""]
@@ -123,17 +125,6 @@ class SineGordon(Evolution):
     @property
     def grid(self) -> Grid:
         return Grid.periodic(self.points, self.length)
-
-    def metric(self) -> Metric:
-        return phase_space(self.grid.metric(), velocity_weight=1.0)
-
-    @property
-    def output(self) -> str:
-        return "terminal"
-
-    @property
-    def cheap_to_solve(self) -> bool:
-        return True
 
     @property
     def state_shape(self) -> tuple[int, ...]:

@@ -4,14 +4,13 @@ A room that needs one of these asks here and never for a class by name, so that 
 that a shipped one gets.
 """
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from physrank.geometry.grid import Grid
-from physrank.geometry.metrics import AnyMetric, MeanSquare
 from physrank.physics.monotone import SecantMetric
 from physrank.physics.problem import Problem
 from physrank.physics.solvers import Solve
@@ -70,7 +69,8 @@ def admissible(problem: Problem, state: Array) -> Bool[Array, ""]:
 
 def concerns(problem: Problem, state: np.ndarray) -> list[str]:
     """What a user should know about a candidate that is not an error."""
-    return _ask(problem, "concerns", state, otherwise=[])
+    remarks = getattr(problem, "concerns", None)
+    return [] if remarks is None else remarks(state)
 
 
 def cheap_to_solve(problem: Problem) -> bool:
@@ -91,20 +91,6 @@ def lift(problem: Problem, field: np.ndarray) -> np.ndarray:
     return where.lift(field)
 
 
-def metric(problem: Problem) -> AnyMetric:
-    """The natural task metric: the problem's own, its grid's, or the mean square."""
-    own = _ask(problem, "metric", otherwise=None)
-    if own is not None:
-        return own
-    where = grid(problem)
-    return MeanSquare() if where is None else where.metric()
-
-
 def output(problem: Problem) -> str:
     """What the task is when the user names none: "field" or "terminal"."""
     return getattr(problem, "output", "field")
-
-
-def _ask(problem: Problem, name: str, *arguments: Any, otherwise: Any) -> Any:
-    method = getattr(problem, name, None)
-    return otherwise if method is None else method(*arguments)

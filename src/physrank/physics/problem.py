@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from physrank.geometry.metrics import AnyMetric, MeanSquare
 from physrank.physics.solvers import LinearMap, Solve
 
 FORMERLY = {
@@ -82,6 +83,11 @@ class Problem(eqx.Module):
     @abc.abstractmethod
     def state_shape(self) -> tuple[int | None, ...] | None:
         """Shape of a state; None for a free length, None altogether when the problem leaves it open."""
+
+    def metric(self) -> AnyMetric:
+        """The natural task metric: that of the problem's grid, or the mean square."""
+        grid = getattr(self, "grid", None)
+        return MeanSquare() if grid is None else grid.metric()
 
     def __getattr__(self, name: str) -> Any:
         if name in FORMERLY:
