@@ -17,6 +17,7 @@ from physrank.physics.elliptic import DirichletDiffusion
 from physrank.physics.monotone import SecantMetric
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import probe_magnitude, roundoff_floor
+from physrank.physics.solvers import ROUGH
 
 
 class DirichletTangent(Tangent):
@@ -33,10 +34,10 @@ class DirichletTangent(Tangent):
     def apply_adjoint(self, covector: Array) -> Array:
         return jax.linear_transpose(self.apply, self.at)(covector)[0]
 
-    def solve(self, rhs: Array) -> Solve:
+    def solve(self, rhs: Array, rtol: float = 1e-10) -> Solve:
         # Boundary rows fix the boundary; what they contribute to interior rows moves to the right-hand side.
         boundary = _with_interior(rhs, jnp.zeros_like(self.reaction))
-        solve = self._solve_interior(_interior(rhs) - self.diffusion.apply(boundary))
+        solve = self._solve_interior(_interior(rhs) - self.diffusion.apply(boundary), rtol)
         return _on_all_nodes(rhs, solve)
 
     def solve_adjoint(self, rhs: Array) -> Solve:
@@ -44,8 +45,8 @@ class DirichletTangent(Tangent):
         pulled = jax.linear_transpose(self.diffusion.apply, self.at)(solve.value)[0]
         return _on_all_nodes(rhs - pulled, solve)
 
-    def _solve_interior(self, rhs: Array) -> Solve:
-        return self.diffusion.solve(self.reaction, rhs, roundoff_floor(self.magnitude(), self.at))
+    def _solve_interior(self, rhs: Array, rtol: float = 1e-10) -> Solve:
+        return self.diffusion.solve(self.reaction, rhs, roundoff_floor(self.magnitude(), self.at), rtol)
 
     def magnitude(self) -> Float[Array, ""]:
         return probe_magnitude(self.apply, self.at)
@@ -162,6 +163,12 @@ class ReactionDiffusion(Problem):
         reaction = self.linear + 3 * self.cubic * _interior(at) ** 2
         return self.defect(at), DirichletTangent(at, self.operator, reaction)
 
+    def refine(self, base: Array, state: Array) -> Array:
+        """The next correction, to two digits."""
+        del base
+        defect, tangent = self.linearise(state)
+        return tangent.solve(-defect, rtol=ROUGH).value
+
     def solve(self, guess: Array) -> NonlinearSolve:
         return damped_newton(self.linearise, self.defect, guess)
 
@@ -249,7 +256,7 @@ def _on_all_nodes(boundary: Array, interior: Solve) -> Solve:
         _with_interior(boundary, interior.value),
         _with_interior(zero, interior.defect),
         interior.iterations,
-        interior.floor,
+        interior.solved,
     )
 
 

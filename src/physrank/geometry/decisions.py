@@ -65,6 +65,24 @@ def _comparable(scores: ArrayLike) -> Array:
     return scores
 
 
+def settled_pairs(gaps: Array, uncertainty: Array, tolerance: float = 0.0) -> NDArray[np.bool_]:
+    """Pairs whose sign survives the uncertainty, or that are within `tolerance` of each other whatever it does.
+
+    Where the uncertainty is not known (NaN) nothing is settled; a candidate is settled with itself.
+    """
+    with np.errstate(invalid="ignore"):
+        found = (np.abs(gaps) > uncertainty) | (np.abs(gaps) + uncertainty <= tolerance)
+    return found | np.eye(len(found), dtype=bool)
+
+
+def possible_regret(gaps: Array, uncertainty: Array) -> Array:
+    """For each candidate, the most that it may lose against another one: max_j (U_kj − G_kj), not below zero."""
+    with np.errstate(invalid="ignore"):
+        excess = uncertainty - gaps
+    np.fill_diagonal(excess, 0.0)
+    return np.maximum(np.max(np.where(np.isnan(excess), np.inf, excess), axis=1), 0.0)
+
+
 def margin_radius(space: TaskSpace, outputs: Array, epsilon: float) -> Array:
     """How far a proxy error ‖P_𝒟(t − q)‖ ≤ ε can move each gap: 2ε‖y_i − y_j‖. Sharp for a ball of errors."""
     return 2.0 * epsilon * space.distances(outputs)

@@ -3,6 +3,7 @@
 from physrank.physics import capabilities
 from physrank.physics.evolution import Evolution
 from physrank.physics.marching import Marching
+from physrank.physics.outlook import Outlook, respond_and_look
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, fits
 from physrank.physics.response import Correction, Response, chained, respond
 from physrank.physics.solvers import Dense, Krylov, Solve
@@ -15,6 +16,7 @@ __all__ = [
     "Krylov",
     "Marching",
     "NonlinearSolve",
+    "Outlook",
     "Problem",
     "Response",
     "Solve",
@@ -24,4 +26,5 @@ __all__ = [
     "chained",
     "fits",
     "respond",
+    "respond_and_look",
 ]

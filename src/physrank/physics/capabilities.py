@@ -26,6 +26,24 @@ class Corrects(Protocol):
 
 
 @runtime_checkable
+class Refines(Protocol):
+    """It can tell about how far a further correction would move a state, for less than making it."""
+
+    def refine(self, base: Array, state: Array) -> Array:
+        """About L⁻¹(−A(state)), where `state` came from a response linearised at `base`."""
+        ...
+
+
+@runtime_checkable
+class KnowsItsKernel(Protocol):
+    """It can look for directions that its tangent does not determine."""
+
+    def undetermined(self, base: Array) -> Array:
+        """What solving does not give back of a pattern of signs: about zero for a tangent that determines everything."""
+        ...
+
+
+@runtime_checkable
 class Coarsens(Protocol):
     """It can be stated on a coarser grid; what is not given stays as it is."""
 
@@ -58,6 +76,14 @@ def correct(problem: Problem, at: Array) -> tuple[Array, Solve]:
         return problem.correct(at)
     defect, tangent = problem.linearise(at)
     return defect, tangent.solve(-defect)
+
+
+def refine(problem: Problem, base: Array, state: Array) -> Array:
+    """About how far one further correction would move `state`, which came from a response at `base`."""
+    if isinstance(problem, Refines):
+        return problem.refine(base, state)
+    defect, tangent = problem.linearise(state)
+    return tangent.solve(-defect).value
 
 
 def admissible(problem: Problem, state: Array) -> Bool[Array, ""]:

@@ -75,7 +75,7 @@ class DirichletDiffusion(eqx.Module):
         size = jnp.where(size > 0, size, 1.0)
         krylov = Krylov(rtol=rtol, max_steps=1000, method="cg")
         unit = krylov.solve(operator, rhs / size, floor / size, self._preconditioner(reaction))
-        return Solve(size * unit.value, size * unit.defect, unit.iterations, floor)
+        return Solve(size * unit.value, size * unit.defect, unit.iterations, unit.solved)
 
     def _preconditioner(self, reaction: Array) -> LinearMap:
         """√a-scaled sine inverse.

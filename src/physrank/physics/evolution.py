@@ -29,5 +29,8 @@ class Evolution(Problem):
     def correct(self, at: Array) -> tuple[Array, Solve]:
         return self.marching.correct(at)
 
+    def refine(self, base: Array, state: Array) -> Array:
+        return self.marching.refine(base, state)
+
     def solve(self, guess: Array) -> NonlinearSolve:
         return self.marching.solve(guess)

@@ -47,23 +47,22 @@ class MarchingTangent(Tangent):
         return self.problem.sweep(self.at, rhs)[1]
 
     def solve_adjoint(self, rhs: Array) -> Solve:
-        def step(pulled: Array, inputs: tuple[Array, Array, Any, Array]) -> tuple[Array, tuple[Array, Array, Array]]:
+        def step(pulled: Array, inputs: tuple[Array, Array, Any, Array]) -> tuple[Array, tuple[Array, ...]]:
             after, now, forcing, r = inputs
             known = r - pulled
             _, pull = jax.vjp(lambda a, n: self.problem.row(a, n, forcing), after, now)
-            z, defect, count = known, jnp.zeros_like(known), jnp.asarray(1)
             if self.problem.implicit:
                 solve = self.problem.diagonal(after, now, forcing).solve_adjoint(known)
-                z, defect, count = solve.value, solve.defect, solve.iterations
-            return pull(z)[1], (z, defect, count)
+                return pull(solve.value)[1], (solve.value, solve.defect, solve.iterations, solve.solved)
+            return pull(known)[1], (known, jnp.zeros_like(known), jnp.asarray(1), jnp.all(jnp.isfinite(known)))
 
         inputs = (self.at[1:], self.at[:-1], self.problem.forcing, rhs[1:])
-        pulled, (rows, defects, counts) = jax.lax.scan(step, jnp.zeros_like(rhs[0]), inputs, reverse=True)
+        pulled, (rows, defects, counts, solved) = jax.lax.scan(step, jnp.zeros_like(rhs[0]), inputs, reverse=True)
         return Solve(
             jnp.concatenate([(rhs[0] - pulled)[None], rows]),
             jnp.concatenate([jnp.zeros_like(rhs[:1]), defects]),
             jnp.sum(counts) if self.problem.implicit else jnp.asarray(1),
-            roundoff_floor(self.magnitude(), self.at),
+            jnp.all(solved),
         )
 
     def magnitude(self) -> Float[Array, ""]:
@@ -209,7 +208,12 @@ class Marching(Problem):
     def correct(self, at: Array) -> tuple[Array, Solve]:
         return self.sweep(at, None)
 
-    def sweep(self, at: Array, rhs: Array | None) -> tuple[Array, Solve]:
+    def refine(self, base: Array, state: Array) -> Array:
+        """How far the state is from the march itself; where steps are implicit, a rough further sweep."""
+        del base
+        return self.sweep(state, None, rough=True)[1].value if self.implicit else self.solve(state).state - state
+
+    def sweep(self, at: Array, rhs: Array | None, rough: bool = False) -> tuple[Array, Solve]:
         """Forward substitution for L h = rhs; with rhs None, for rhs = −A(at), whose rows the same pass evaluates.
 
         One pass over the rows of `at` as they lie: slices and joins of whole trajectories cost more than a step.
@@ -220,7 +224,8 @@ class Marching(Problem):
         def first(inputs: tuple[Array, Array, Array, Array, Array | None]) -> tuple[Array, ...]:
             after, _, _, _, given = inputs
             row = after - self.initial
-            return row, -row if given is None else given, jnp.zeros_like(row), jnp.asarray(0)
+            value = -row if given is None else given
+            return row, value, jnp.zeros_like(row), jnp.asarray(0), jnp.all(jnp.isfinite(value))
 
         def later(inputs: tuple[Array, Array, Array, Array, Array | None], forcing: Any) -> tuple[Array, ...]:
             after, now, h, before, given = inputs
@@ -228,13 +233,14 @@ class Marching(Problem):
                 row, known = self.push(after, now, forcing, jnp.zeros_like(h), h)
                 wanted = -row if given is None else given
                 value = wanted - known
-                return row, value, value + known - wanted, jnp.asarray(0)
+                return row, value, value + known - wanted, jnp.asarray(0), jnp.all(jnp.isfinite(value))
             row, known = jax.jvp(lambda n: self.row(after, n, forcing), (now,), (h,))
             wanted = (-row if given is None else given) - known
             # A defect that is smooth in time has such a response: the guess only saves iterations.
             floor = roundoff_floor(size, after)
-            solve = self.diagonal(after, now, forcing).solve(wanted, guess=2 * h - before, floor=floor)
-            return row, solve.value, solve.defect, jnp.asarray(solve.iterations)
+            tangent = self.diagonal(after, now, forcing)
+            solve = tangent.solve(wanted, guess=2 * h - before, floor=floor, rough=rough)
+            return row, solve.value, solve.defect, jnp.asarray(solve.iterations), solve.solved
 
         def step(carry: tuple[Array, ...], inputs: tuple[Array, Array | None]) -> tuple[tuple[Array, ...], Any]:
             index, now, h, before = carry
@@ -247,9 +253,9 @@ class Marching(Problem):
 
         nothing = jnp.zeros_like(self.initial)
         start = (jnp.asarray(0), nothing, nothing, nothing)
-        _, (rows, values, defects, counts) = jax.lax.scan(step, start, (at, rhs))
+        _, (rows, values, defects, counts, solved) = jax.lax.scan(step, start, (at, rhs))
         iterations = jnp.sum(counts) if self.implicit else jnp.asarray(1)
-        return rows, Solve(values, defects, iterations, roundoff_floor(size, at))
+        return rows, Solve(values, defects, iterations, jnp.all(solved))
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         weights = 1 / self.initial.size if self.residual_weights is None else self.residual_weights

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from physrank.geometry.metrics import AnyMetric, MeanSquare
-from physrank.physics.solvers import LinearMap, Solve
+from physrank.physics.solvers import LinearMap, Solve, norm, signs
 
 FORMERLY = {
     "residual_floor": "physrank.residual_floor(problem, reference, anchor)",
@@ -104,13 +104,12 @@ def fits(shape: tuple[int, ...], expected: tuple[int | None, ...] | None) -> boo
 
 def probe_magnitude(apply: LinearMap, like: Array) -> Float[Array, ""]:
     """Root-mean-square entry of L h for a fixed pattern of signs h: a cheap stand-in for a row norm of L."""
-    hashed = jnp.arange(like.size, dtype=jnp.uint32) * np.uint32(2654435761)  # a pattern without structure, for free
-    signs = jnp.where((hashed >> 16) & 1, 1.0, -1.0).astype(like.dtype).reshape(like.shape)
-    return jnp.sqrt(jnp.mean(apply(signs) ** 2))
+    pushed = apply(signs(like))
+    return norm(pushed) / np.sqrt(max(pushed.size, 1))
 
 
 def roundoff_floor(magnitude: Float[Array, ""], *states: Array) -> Float[Array, ""]:
     """Euclidean norm below which a defect is indistinguishable from zero, for a tangent of this magnitude."""
-    size = sum((jnp.linalg.norm(state.ravel()) for state in states), jnp.zeros(()))
+    size = sum((norm(state) for state in states), jnp.zeros(()))
     floor = 64 * jnp.finfo(states[0].dtype).eps * magnitude * size
     return jnp.where(jnp.isfinite(floor), floor, 0.0)  # a broken estimate must not excuse a defect

@@ -11,9 +11,6 @@ from jaxtyping import Array, Bool, Float, Int
 
 from physrank.physics import capabilities
 from physrank.physics.problem import Problem
-from physrank.physics.solvers import Solve
-
-ALGEBRAIC_TOLERANCE = 1e-8  # ‖ℓ‖ / ‖A(w)‖ above which a response does not count as solved
 
 
 @dataclass(frozen=True)
@@ -126,12 +123,12 @@ def chained(before: Response, after: Response) -> Response:
 
 def _correct(problem: Problem, base: Array, variant: Correction) -> Response:
     defect, solve = capabilities.correct(problem, base)
-    iterations, solved = solve.iterations, _solved(solve, defect)
+    iterations, solved = solve.iterations, solve.solved
     if variant.midpoint:
         solve = problem.linearise(base + solve.value / 2)[1].solve(-defect)
-        iterations, solved = iterations + solve.iterations, solved & _solved(solve, defect)
-    energy = problem.residual_energy(defect)
-    multiplier, accepted = _step(problem, base, solve.value, energy, variant)
+        iterations, solved = iterations + solve.iterations, solved & solve.solved
+    size = residual_norm(problem, defect)
+    multiplier, accepted = _step(problem, base, solve.value, size, variant)
     state = base + multiplier * solve.value
     return Response(
         anchor=base,
@@ -139,8 +136,8 @@ def _correct(problem: Problem, base: Array, variant: Correction) -> Response:
         state=state,
         correction=solve.value,
         algebraic_defect=solve.defect,
-        algebraic_norm=jnp.sqrt(problem.residual_energy(solve.defect)),
-        defect_norm=jnp.sqrt(energy),
+        algebraic_norm=residual_norm(problem, solve.defect),
+        defect_norm=size,
         iterations=jnp.asarray(iterations),
         multiplier=multiplier,
         accepted=accepted,
@@ -150,14 +147,8 @@ def _correct(problem: Problem, base: Array, variant: Correction) -> Response:
     )
 
 
-def _solved(solve: Solve, defect: Array) -> Bool[Array, ""]:
-    """Whether a solve is as good as its defect asks. The floor knows the state, not δ: garbage must not excuse itself."""
-    tolerance = ALGEBRAIC_TOLERANCE * _norm(defect) + solve.floor
-    return jnp.all(jnp.isfinite(solve.value)) & (_norm(solve.defect) <= tolerance)
-
-
 def _step(
-    problem: Problem, base: Array, delta: Array, energy: Float[Array, ""], variant: Correction
+    problem: Problem, base: Array, delta: Array, size: Float[Array, ""], variant: Correction
 ) -> tuple[Float[Array, ""], Bool[Array, ""]]:
     """The step length, as given or the largest acceptable multiplier, and whether there was one."""
     if variant.backtrack is None:
@@ -166,11 +157,14 @@ def _step(
 
     def acceptable(multiplier: Float[Array, ""]) -> Bool[Array, ""]:
         state = base + multiplier * delta
-        return capabilities.admissible(problem, state) & (problem.residual_energy(problem.defect(state)) <= energy)
+        return capabilities.admissible(problem, state) & (residual_norm(problem, problem.defect(state)) <= size)
 
     good = jax.vmap(acceptable)(multipliers)
     return jnp.max(jnp.where(good, multipliers, 0.0)), jnp.any(good)
 
 
-def _norm(array: Array) -> Float[Array, ""]:
-    return jnp.linalg.norm(array.ravel())
+def residual_norm(problem: Problem, defect: Array) -> Float[Array, ""]:
+    """‖r‖_Y, scaled before squaring."""
+    size = jnp.max(jnp.abs(defect), initial=0.0)
+    unit = jnp.where((size > 0) & jnp.isfinite(size), size, 1.0)
+    return unit * jnp.sqrt(problem.residual_energy(defect / unit))

@@ -7,22 +7,60 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import lineax as lx
-from jaxtyping import Array, Float, Int
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
 
 LinearMap = Callable[[Array], Array]
 # lineax also wants the last update of the unknown below the tolerance, which costs an iteration and says nothing about
 # the defect. Measured in this unit (a power of two: exact) the unknown is small, and the residual decides alone.
 UNIT = 2.0**-40
 DENSE_LIMIT = 1500  # unknowns up to which the Jacobian is formed: 18 MB and a fraction of a second
+ALGEBRAIC_TOLERANCE = 1e-8  # ‖L δ − r‖ / ‖r‖ above which a system does not count as solved
+ROUGH = 1e-2  # relative tolerance of a solve that only has to tell how large its solution is
+UNEVEN = 1e3  # ratio of row sizes above which rows are scaled alike before anything is solved or judged
 
 
 class Solve(eqx.Module):
-    """What a linear solver returns; whether it is good enough is judged from the true defect, not claimed here."""
+    """What a linear solver returns; whether it solved is judged from the true defect, never from its own claim."""
 
     value: Array
     defect: Array  # operator(value) − rhs, recomputed
     iterations: Int[Array, ""]
-    floor: Float[Array, ""]  # the size of a defect that round-off alone may leave
+    solved: Bool[Array, ""]
+
+
+def norm(array: Array) -> Float[Array, ""]:
+    """The Euclidean norm, scaled before squaring: numbers of size 1e-300 have one too."""
+    size = jnp.max(jnp.abs(array), initial=0.0)
+    unit = jnp.where((size > 0) & jnp.isfinite(size), size, 1.0)
+    return unit * jnp.linalg.norm((array / unit).ravel())
+
+
+def judged(
+    value: Array, defect: Array, rhs: Array, iterations: Array, floor: Array, scale: Array | float = 1.0
+) -> Solve:
+    """A solution with its verdict: what is left is small against the right-hand side, or is round-off (`floor`).
+
+    Rows are measured after `scale`: a row a million times larger than the others must not hide them.
+    """
+    left, asked = norm(scale * defect), norm(scale * rhs)
+    solved = jnp.all(jnp.isfinite(value)) & (left <= ALGEBRAIC_TOLERANCE * asked + floor)
+    return Solve(value, defect, jnp.asarray(iterations), solved)
+
+
+def row_scales(operator: LinearMap, like: Array) -> Array:
+    """1 / the size of each row of an operator, seen through three patterns of signs; all ones for rows of similar size."""
+    patterns = jnp.stack([signs(like, k) for k in range(3)])
+    rows = jnp.sqrt(jnp.mean(jax.vmap(operator)(patterns) ** 2, axis=0))
+    rows = jnp.where((rows > 0) & jnp.isfinite(rows), rows, jnp.max(rows))
+    uneven = jnp.max(rows) > UNEVEN * jnp.min(rows)
+    return jnp.where(uneven, 1 / rows, 1.0)
+
+
+def signs(like: Array, seed: int = 0) -> Array:
+    """A fixed pattern of ±1 without structure, for free."""
+    hashed = (jnp.arange(like.size, dtype=jnp.uint32) + np.uint32(7919 * seed)) * np.uint32(2654435761)
+    return jnp.where((hashed >> 16) & 1, 1.0, -1.0).astype(like.dtype).reshape(like.shape)
 
 
 class Dense(eqx.Module):
@@ -35,13 +73,15 @@ class Dense(eqx.Module):
         floor: Float[Array, ""],
         precondition: LinearMap | None = None,
         guess: Array | None = None,
+        scale: Array | None = None,
     ) -> Solve:
         del precondition, guess
+        scale = jnp.ones_like(rhs) if scale is None else scale
         flat = rhs.ravel()
         columns = jax.vmap(lambda e: operator(e.reshape(rhs.shape)).ravel())(jnp.eye(flat.size, dtype=flat.dtype))
-        solution = lx.linear_solve(lx.MatrixLinearOperator(columns.T), flat, lx.LU(), throw=False)
-        value = solution.value.reshape(rhs.shape)
-        return Solve(value, operator(value) - rhs, jnp.asarray(1), floor)
+        matrix = lx.MatrixLinearOperator(columns.T * scale.reshape(-1, 1))
+        value = lx.linear_solve(matrix, flat * scale.ravel(), lx.LU(), throw=False).value.reshape(rhs.shape)
+        return judged(value, operator(value) - rhs, rhs, jnp.asarray(1), floor, scale)
 
 
 class Krylov(eqx.Module):
@@ -68,19 +108,25 @@ class Krylov(eqx.Module):
         floor: Float[Array, ""],
         precondition: LinearMap | None = None,
         guess: Array | None = None,
+        scale: Array | None = None,
     ) -> Solve:
+        # Scaling rows would spoil a symmetric operator, so conjugate gradients only judge by it.
+        applied = 1.0 if scale is None or self.method == "cg" else scale
+        wanted = applied * rhs
         structure = jax.ShapeDtypeStruct(rhs.shape, rhs.dtype)
         tags: Any = lx.positive_semidefinite_tag if self.method == "cg" else ()
         unit = 1.0 if self.method == "gmres" else UNIT  # GMRES takes a small basis vector for a breakdown
         options: dict[str, Any] = {}
         if precondition is not None:
             inverse = precondition
-            options["preconditioner"] = lx.FunctionLinearOperator(lambda r: unit * inverse(r), structure, tags)
+            options["preconditioner"] = lx.FunctionLinearOperator(
+                lambda r: unit * inverse(r / applied), structure, tags
+            )
         if guess is not None:
             options["y0"] = unit * guess
         # lineax scales entry by entry; one number in the Euclidean norm is the classical criterion. A right-hand
         # side at round-off level (anchor = solution) must not be chased below what float64 can represent.
-        target = jnp.maximum(self.rtol * jnp.linalg.norm(rhs.ravel()) + self.atol, floor)
+        target = jnp.maximum(self.rtol * norm(wanted) + self.atol, floor)
         common: dict[str, Any] = {
             "rtol": 0.0,
             "atol": jnp.maximum(target, jnp.finfo(rhs.dtype).tiny),
@@ -93,10 +139,11 @@ class Krylov(eqx.Module):
             solver = lx.GMRES(**common, restart=min(self.restart, rhs.size))
         else:
             solver = lx.BiCGStab(**common)
-        linear = lx.FunctionLinearOperator(lambda x: operator(x) / unit, structure, tags)
-        solution = lx.linear_solve(linear, rhs, solver, options=options, throw=False)
+        linear = lx.FunctionLinearOperator(lambda x: applied * operator(x) / unit, structure, tags)
+        solution = lx.linear_solve(linear, wanted, solver, options=options, throw=False)
         value = solution.value / unit
-        return Solve(value, operator(value) - rhs, jnp.asarray(solution.stats["num_steps"]), floor)
+        judge = 1.0 if scale is None else scale
+        return judged(value, operator(value) - rhs, rhs, solution.stats["num_steps"], floor, judge)
 
 
 LinearSolver = Dense | Krylov

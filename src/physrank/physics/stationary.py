@@ -1,6 +1,7 @@
 """Stationary problems: any residual(state[, data]) = 0, with derived tangent and adjoint."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -13,7 +14,17 @@ from physrank.geometry.grid import Grid
 from physrank.physics._guards import check_call, check_keywords
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, probe_magnitude, roundoff_floor
-from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver, choose
+from physrank.physics.solvers import (
+    ROUGH,
+    Krylov,
+    LinearMap,
+    LinearSolver,
+    Solve,
+    check_solver,
+    choose,
+    row_scales,
+    signs,
+)
 
 
 class DerivedTangent(Tangent):
@@ -23,6 +34,7 @@ class DerivedTangent(Tangent):
     forward: LinearMap
     solver: LinearSolver | None
     precondition: LinearMap | None
+    uneven: bool = eqx.field(static=True, default=False)  # rows may be of very different size: see to it
 
     def apply(self, direction: Array) -> Array:
         return self.forward(direction)
@@ -30,9 +42,21 @@ class DerivedTangent(Tangent):
     def apply_adjoint(self, covector: Array) -> Array:
         return jax.linear_transpose(self.forward, self.at)(covector)[0]
 
-    def solve(self, rhs: Array, guess: Array | None = None, floor: Float[Array, ""] | None = None) -> Solve:
-        floor = roundoff_floor(self.magnitude(), self.at) if floor is None else floor
-        return choose(self.solver, rhs.size).solve(self.forward, rhs, floor, self.precondition, guess)
+    def solve(
+        self,
+        rhs: Array,
+        guess: Array | None = None,
+        floor: Float[Array, ""] | None = None,
+        rough: bool = False,
+    ) -> Solve:
+        solver = choose(self.solver, rhs.size)
+        solver = replace(solver, rtol=ROUGH) if rough and isinstance(solver, Krylov) else solver
+        if not self.uneven:
+            floor = roundoff_floor(self.magnitude(), self.at) if floor is None else floor
+            return solver.solve(self.forward, rhs, floor, self.precondition, guess)
+        scale = row_scales(self.forward, rhs)
+        floor = roundoff_floor(probe_magnitude(lambda h: scale * self.forward(h), self.at), self.at)
+        return solver.solve(self.forward, rhs, floor, self.precondition, guess, scale)
 
     def solve_adjoint(self, rhs: Array) -> Solve:
         floor = roundoff_floor(self.magnitude(), self.at)
@@ -117,7 +141,17 @@ class Stationary(Problem):
     def linearise(self, at: Array) -> tuple[Array, DerivedTangent]:
         defect, forward = jax.linearize(self.defect, at)
         precondition = None if self.preconditioner is None else self._with_data(self.preconditioner, at)
-        return defect, DerivedTangent(at, forward, self.solver, precondition)
+        return defect, DerivedTangent(at, forward, self.solver, precondition, uneven=True)
+
+    def refine(self, base: Array, state: Array) -> Array:
+        """The next correction with the tangent that is there already: as good as needed to know its size."""
+        return self.linearise(base)[1].solve(-self.defect(state), rough=True).value
+
+    def undetermined(self, base: Array) -> Array:
+        """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about."""
+        tangent = self.linearise(base)[1]
+        pattern = signs(base)
+        return pattern - tangent.solve(tangent.apply(pattern), rough=True).value
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         if self.residual_weights is None:

@@ -1,7 +1,7 @@
 """Anchors: reference-free ways to turn candidates into the one state at which the physics is linearised."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,21 @@ from physrank._arrays import Array, not_finite, to_numpy
 from physrank.geometry.metrics import AnyMetric
 from physrank.physics import Problem, capabilities
 from physrank.ranking.candidates import Candidates
+from physrank.rungs.diagnosis import defect_norm
+
+FAR = 5.0  # times the usual distance among the candidates at which one of them counts as outlying
+PIVOTS = 32  # candidates to which all distances are taken, when there are more
+
+
+@dataclass(frozen=True, eq=False)
+class Anchored:
+    """A state to linearise at, and which candidates had no part in it."""
+
+    state: Array
+    left_out: dict[str, str] = field(default_factory=dict)  # name → why
+
+
+Find = Callable[[tuple[str, ...], Array, Problem | None], "Anchored | Array"]
 
 
 @dataclass(frozen=True)
@@ -17,9 +32,9 @@ class Anchor:
     """A named way to find it; it sees only the valid candidates."""
 
     name: str
-    find: Callable[[tuple[str, ...], Array], Array]
+    find: Find
 
-    def of(self, candidates: Candidates) -> Array:
+    def of(self, candidates: Candidates, problem: Problem | None = None) -> Anchored:
         valid = candidates.valid
         names = tuple(name for name, ok in zip(candidates.names, valid, strict=True) if ok)
         if self.name in names and self.name in NAMED:
@@ -27,12 +42,61 @@ class Anchor:
                 f"Anchor {self.name!r} is both a kind of anchor and a candidate's name; "
                 f"rename the candidate, or pass anchors.candidate({self.name!r}) to mean it."
             )
-        return np.asarray(self.find(names, candidates.states[valid]), np.float64)
+        found = self.find(names, candidates.states[valid], problem)
+        return found if isinstance(found, Anchored) else Anchored(np.asarray(found, np.float64))
+
+
+def auto() -> Anchor:
+    """The mean of the candidates that stay together. One that is far from all others has no part in it, so that an absurd
+    candidate moves nothing; where distances alone cannot tell, the defect decides."""
+    return Anchor("auto", _together)
+
+
+def _together(names: tuple[str, ...], states: Array, problem: Problem | None) -> Anchored:
+    kept, why = _cluster(states)
+    left = [k for k in range(len(states)) if k not in kept]
+    groups = [kept, left] if 3 * len(left) >= len(states) else [kept]
+    if len(states) == 2 and problem is not None:
+        groups = [[0, 1], [0], [1]]
+    if len(groups) > 1 and problem is not None:
+        kept = min(groups, key=lambda group: defect_norm(problem, _mean(states[group])))
+        why |= {k: "the equation speaks against it" for k in range(len(states)) if k not in kept and k not in why}
+    return Anchored(_mean(states[kept]), {names[k]: why[k] for k in range(len(states)) if k not in kept})
+
+
+def _mean(states: Array) -> Array:
+    size = float(np.abs(states).max(initial=0.0))
+    return states.mean(axis=0) if size < 1e300 else (states / len(states)).sum(axis=0)
+
+
+def _cluster(states: Array) -> tuple[list[int], dict[int, str]]:
+    """Which candidates stay together: the farthest is dropped while it is far, one at a time."""
+    flat = states.reshape(len(states), -1)
+    size = float(np.abs(flat).max(initial=0.0)) or 1.0
+    pivots = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), PIVOTS)).astype(int))
+    distances = np.stack([np.linalg.norm((flat - flat[k]) / size, axis=1) for k in pivots])  # (pivots, N)
+    kept, why = list(range(len(flat))), {}
+    while len(kept) >= 3:
+        rows = [r for r, k in enumerate(pivots) if k in kept]
+        if not rows:
+            break
+        middle = rows[int(np.argmin(distances[np.ix_(rows, kept)].sum(axis=1)))]
+        others = [k for k in kept if k != pivots[middle]]
+        sorted_distances = np.sort(distances[middle, others])
+        usual = sorted_distances[(len(others) - 1) // 2]
+        farthest = max(others, key=lambda k: distances[middle, k])
+        reach = float(distances[middle, farthest])
+        if not reach > FAR * max(usual, np.finfo(float).tiny):
+            break
+        kept.remove(farthest)
+        times = f"{reach / usual:.3g} times as far from the others as they are from each other" if usual > 0 else ""
+        why[farthest] = times or "the others agree with each other exactly, and not with it"
+    return kept, why
 
 
 def mean() -> Anchor:
     """The arithmetic mean of the candidates. An outlying candidate pulls it along."""
-    return Anchor("mean", lambda _, states: states.mean(axis=0))
+    return Anchor("mean", lambda _, states, __: states.mean(axis=0))
 
 
 def medoid(metric: AnyMetric | None = None) -> Anchor:
@@ -41,7 +105,7 @@ def medoid(metric: AnyMetric | None = None) -> Anchor:
     Distances are Euclidean over all entries of the state, or in the stated `metric`.
     """
 
-    def find(_: tuple[str, ...], states: Array) -> Array:
+    def find(_: tuple[str, ...], states: Array, __: Problem | None) -> Array:
         return states[medoid_index(states, metric)]
 
     return Anchor("medoid", find)
@@ -60,9 +124,11 @@ def medoid_index(arrays: Array, metric: AnyMetric | None = None) -> int:
 def candidate(name: str) -> Anchor:
     """One candidate by name."""
 
-    def find(names: tuple[str, ...], states: Array) -> Array:
+    def find(names: tuple[str, ...], states: Array, _: Problem | None) -> Array:
         if name not in names:
-            raise ValueError(f"Anchor {name!r} is neither mean, medoid nor a valid candidate ({', '.join(names)}).")
+            raise ValueError(
+                f"Anchor {name!r} is neither {', '.join(NAMED)} nor a valid candidate ({', '.join(names)})."
+            )
         return states[names.index(name)]
 
     return Anchor(f"candidate {name}", find)
@@ -72,7 +138,7 @@ def given(state: Any, lift: Callable[[Array], Array] = lambda array: array) -> A
     """Any state of your own: a previous solution, a coarse solve, a climatology."""
     array = lift(to_numpy("The given anchor", state))
 
-    def find(_: tuple[str, ...], states: Array) -> Array:
+    def find(_: tuple[str, ...], states: Array, __: Problem | None) -> Array:
         if array.shape != states.shape[1:]:
             raise ValueError(
                 f"The given anchor has shape {array.shape}; expected {states.shape[1:]}, like the candidates."
@@ -85,17 +151,17 @@ def given(state: Any, lift: Callable[[Array], Array] = lambda array: array) -> A
 
 
 def resolve(anchor: Any, problem: Problem) -> Anchor:
-    """`"mean"`, `"medoid"`, a candidate's name, an array (lifted like a candidate), or an `Anchor`."""
+    """`"auto"`, `"mean"`, `"medoid"`, a candidate's name, an array (lifted like a candidate), or an `Anchor`."""
     if isinstance(anchor, Anchor):
         return anchor
     if isinstance(anchor, str):
         return NAMED[anchor]() if anchor in NAMED else candidate(anchor)
     if anchor is None or callable(anchor) or np.ndim(anchor) == 0:
         raise ValueError(
-            'anchor must be "mean", "medoid", a candidate\'s name, an array, or one of physrank.anchors such as '
+            'anchor must be "auto", "mean", "medoid", a candidate\'s name, an array, or one of physrank.anchors such as '
             f"anchors.medoid(metric); got {anchor!r}."
         )
     return given(anchor, lambda array: capabilities.lift(problem, array))
 
 
-NAMED = {"mean": mean, "medoid": medoid}
+NAMED = {"auto": auto, "mean": mean, "medoid": medoid}

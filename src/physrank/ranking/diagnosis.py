@@ -1,35 +1,71 @@
-"""What a user should know about a ranking although nothing is wrong with it."""
+"""What a user should know about a ranking: notes of fact, and doubts about its verdict."""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from physrank.physics import Problem, capabilities
 from physrank.ranking.candidates import Candidates
 from physrank.rungs import Rung
-from physrank.rungs.diagnosis import LARGE_CORRECTION
+
+if TYPE_CHECKING:
+    from physrank.ranking.ranking import Ranking
+
+ALOOF = 3.0  # best estimated error over the spread of the candidates, from which it is worth a word
+CAUSES = {
+    "linearisation": "a further correction would move them as far as they are apart: corrections=2, or until='settled'",
+    "algebra": "the linear solve is not accurate enough to separate them",
+    "undetermined": "the equation does not determine the direction in which they differ (a free constant?): add what "
+    "fixes it, such as a mean or a boundary value",
+    "data": "the stated uncertainty of the data could exchange them",
+    "discretisation": "the grid is too coarse to separate them",
+}
 
 
-def notes(problem: Problem, candidates: Candidates, rung: Rung) -> tuple[str, ...]:
+def notes(candidates: Candidates, rung: Rung, left_out: dict[str, str]) -> tuple[str, ...]:
     """Facts that change how a ranking should be read."""
-    outputs, space, response = rung.question.outputs, rung.question.space, rung.response
-    found = []
+    outputs, response, found = rung.question.outputs, rung.response, []
     if int(candidates.valid.sum()) == 1:
         found.append("only one valid candidate: there is nothing to rank, but its error estimate stands")
     elif np.all(outputs[candidates.valid] == outputs[candidates.valid][0]):
         found.append("all candidates give the same output: every pair is a tie")
     found += [f"{_list(names, len(candidates.names))}: {concern}" for concern, names in candidates.concerns.items()]
-    start = rung.base if response is None else np.asarray(response.anchor)
-    before, after = rung.question.task.outputs(start[None])[0], rung.proxy
-    change = float(space.norm_squared(after - before)) ** 0.5 / (float(space.norm_squared(before)) ** 0.5 or 1.0)
-    if change > LARGE_CORRECTION:
-        found.append(
-            f"the correction changes the anchor's output by {change:.0%}: a linearisation may not reach that far (chaotic or "
-            "very wrong); see whether corrections=2 agrees"
-        )
+    found += [f"{name} had no part in the anchor: {why}" for name, why in left_out.items()]
     if response is not None and float(response.multiplier) == 0 and np.all(np.isfinite(rung.state)):
         found.append("the step length is zero: these scores are distances to the anchor, and no physics entered them")
-    if capabilities.cheap_to_solve(problem):
-        found.append("an explicit sweep solves this equation outright for less: compare scorers.DirectSolve()")
     return tuple(found)
+
+
+def doubts(ranking: "Ranking") -> tuple[str, ...]:
+    """Why what was asked for may not be so, most telling first."""
+    if ranking.unresolved:
+        return (ranking.unresolved,)
+    found: list[str] = []
+    valid = np.flatnonzero(ranking.scoring.valid)
+    rows = np.ix_(valid, valid)
+    is_open = ~ranking.settled_pairs[rows]
+    for cause, part in ranking.rung.parts.items():
+        alone = is_open & (part[rows] >= 0.5 * ranking.uncertainty[rows]) & (part[rows] > 0)
+        if alone.any():
+            count = int(np.triu(alone | alone.T, 1).sum())
+            found.append(f"{count} pair{'s are' if count > 1 else ' is'} open: {CAUSES.get(cause, cause)}")
+    if is_open.any() and not ranking.rung.movements:
+        found.append("how far this ranking may still move is not known")
+    return tuple(found + _aloof(ranking, valid))
+
+
+def _aloof(ranking: "Ranking", valid: np.ndarray) -> list[str]:
+    """All candidates agree with each other and not with the physics: shift does that, and so does a wrong equation."""
+    if len(valid) < 2:
+        return []
+    spread = float(np.nanmax(ranking.rung.question.distances[np.ix_(valid, valid)]))
+    nearest = float(np.nanmin(ranking.error_estimates))
+    if not nearest > ALOOF * spread > 0:
+        return []
+    return [
+        f"every candidate is {nearest / spread:.1f} times as far from this equation's solution as they are from each other: "
+        "inputs far from training do that, and so does a mis-stated equation (a coefficient, a length, the times, the "
+        "forcing); physrank.check(problem, known) tells from one known solution"
+    ]
 
 
 def _list(names: tuple[str, ...], total: int) -> str:

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice, zip_longest
 from numbers import Integral
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from physrank import rungs, tasks
 from physrank.certificates import Certified
 from physrank.physics import Correction, Problem
 from physrank.ranking import anchors
 from physrank.ranking.candidates import Candidates, Invalid
-from physrank.ranking.ranking import Ranking, assemble
-from physrank.rungs import Question
+from physrank.ranking.ranking import Asked, Ranking, assemble
+from physrank.rungs import Question, data
 from physrank.tasks import Task
 
 
@@ -25,7 +25,6 @@ class Verdict(Protocol):
 
 
 Stopping = Callable[[Problem, Ranking], Verdict]
-STOPPINGS: dict[str, Stopping] = {"certified": Certified()}
 
 
 def rank(
@@ -33,8 +32,11 @@ def rank(
     candidates: Any,
     *,
     task: Task | None = None,
-    anchor: Any = "mean",
+    anchor: Any = "auto",
     corrections: int | Correction = 1,
+    decide: Literal["order", "best"] = "order",
+    tolerance: float = 0.0,
+    uncertainty: Any = None,
     invalid: Invalid = "raise",
     allow_unresolved: bool = False,
     until: Stopping | str | None = None,
@@ -46,24 +48,29 @@ def rank(
     array with a leading candidate axis; `task`, what is compared and in which metric (`physrank.tasks`; default: the
     problem's own, else the whole field in the mean square).
 
-    Other arguments: `anchor`: "mean", "medoid", a candidate's name, or an array; `corrections`: how many, or a
-    `Correction` with its variants; `invalid`: "raise" or "exclude" candidates with NaN; `allow_unresolved`: let `best`
-    and `order` answer even when the response did not converge; `until="certified"`: correct again while a decision is
-    open, up to `max_corrections` in all. What was proved is then in `ranking.certificate`, and `ranking.corrections`
-    says how many it took; `physrank.certificates.Certified(...)` asks for less than every pair.
+    Other arguments: `anchor`: "auto" (the mean of the candidates that stay together), "mean", "medoid", a candidate's
+    name, or an array; `corrections`: how many, or a `Correction` with its variants; `decide` and `tolerance`: what must be
+    settled, the whole "order" or the "best" candidate, up to an excess of squared loss that would not matter; `uncertainty`
+    of the problem's data, such as `{"diffusion": 0.02}` for 2 %; `invalid`: "raise" or "exclude" candidates with NaN;
+    `allow_unresolved`: let `best` and `order` answer even when the response did not converge; `until="settled"` or
+    `"certified"`: correct again while something asked for is open, up to `max_corrections` in all. What was proved is then
+    in `ranking.certificate`, and `ranking.corrections` says how many it took; `physrank.certificates.Certified(...)` asks
+    for less than every pair.
     """
     _check_problem(problem)
     asked, found, correction = tasks.resolve(task, problem), anchors.resolve(anchor, problem), _correction(corrections)
     stopping, most = _stopping(until), _most(max_corrections)
+    wanted = Asked(decide, tolerance, data.resolve(uncertainty, problem))
     given = Candidates.of(candidates, problem, invalid)
 
     started = time.perf_counter()
     question = Question.of(asked, given.states, given.valid)
-    rung = rungs.respond(problem, found.of(given), correction, question)
-    ranking = assemble(problem, given, found.name, rung, allow_unresolved)
+    start = found.of(given, problem)
+    rung = rungs.respond(problem, start.state, correction, question)
+    ranking = assemble(problem, given, found.name, rung, wanted, start.left_out, allow_unresolved)
     while stopping is not None:
         verdict = stopping(problem, ranking)
-        ranking = replace(ranking, certificate=verdict)
+        ranking = ranking if verdict is ranking else replace(ranking, certificate=verdict)
         if verdict.settled or ranking.corrections >= most or ranking.unresolved:
             break
         ranking = corrected(ranking)
@@ -72,9 +79,16 @@ def rank(
 
 def corrected(ranking: Ranking) -> Ranking:
     """The same ranking after one further correction, linearised at its state."""
-    rung = rungs.correct(ranking.problem, ranking.rung)
-    allowed = ranking.scoring.allow_unresolved
-    return assemble(ranking.problem, ranking.candidates, ranking.anchor, rung, allowed)
+    problem = ranking.problem
+    rung = rungs.correct(problem, ranking.rung)
+    return assemble(problem, ranking.candidates, ranking.anchor, rung, ranking.asked, ranking.left_out, ranking.allowed)
+
+
+def _is_settled(_: Problem, ranking: Ranking) -> Verdict:
+    return ranking
+
+
+STOPPINGS: dict[str, Stopping] = {"settled": _is_settled, "certified": Certified()}
 
 
 def rank_panel(
@@ -82,8 +96,11 @@ def rank_panel(
     libraries: Iterable[Any],
     *,
     task: Task | None = None,
-    anchor: Any = "mean",
+    anchor: Any = "auto",
     corrections: int | Correction = 1,
+    decide: Literal["order", "best"] = "order",
+    tolerance: float = 0.0,
+    uncertainty: Any = None,
     invalid: Invalid = "raise",
     allow_unresolved: bool = False,
     chunk: int = 16,
@@ -106,13 +123,18 @@ def rank_panel(
         cases = [(problem, _candidates(k, problem, given, invalid)) for k, (problem, given) in block]
         started = time.perf_counter()
         questions = [Question.of(asked, given.states, given.valid) for _, given in cases]
-        padded = cases + [cases[-1]] * (width - len(cases))
-        starts = [found.of(given) for _, given in padded]
-        batch = rungs.respond_batch([problem for problem, _ in padded], starts, correction, questions)
+        starts = [found.of(given, problem) for problem, given in cases]
+        fill = width - len(cases)
+        filled, states = (
+            [p for p, _ in cases] + [cases[-1][0]] * fill,
+            [s.state for s in starts] + [starts[-1].state] * fill,
+        )
+        batch = rungs.respond_batch(filled, states, correction, questions)
         seconds = (time.perf_counter() - started) / len(cases)
-        for (problem, given), rung in zip(cases, batch, strict=True):
+        for (problem, given), start, rung in zip(cases, starts, batch, strict=True):
             started = time.perf_counter()
-            ranking = assemble(problem, given, found.name, rung, allow_unresolved)
+            wanted = Asked(decide, tolerance, data.resolve(uncertainty, problem))
+            ranking = assemble(problem, given, found.name, rung, wanted, start.left_out, allow_unresolved)
             yield ranking.timed(seconds + time.perf_counter() - started)
 
 

@@ -3,23 +3,39 @@
 import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from physrank import _optional, geometry, report, tasks
+from physrank import geometry, report, tasks
 from physrank._io import write_json, write_text
-from physrank._version import __version__
 from physrank.geometry import ComparisonSubspace, TaskSpace
 from physrank.geometry.space import Array
 from physrank.physics import Problem, Response, capabilities
-from physrank.ranking import anchors, diagnosis
+from physrank.ranking import anchors, diagnosis, dictionary
 from physrank.ranking.candidates import Candidates
 from physrank.ranking.scores import Scores
 from physrank.rungs import Question, Rung
+from physrank.rungs.data import Doubtful, certain
 from physrank.rungs.diagnosis import defect_reduction, residual_floor
 from physrank.tasks import Task
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What must be settled: the whole order, or a candidate within `tolerance` of the best loss."""
+
+    decide: Literal["order", "best"] = "order"
+    tolerance: float = 0.0
+    doubtful: Doubtful = certain  # what the stated uncertainty of the data adds to a rung
+
+    def __post_init__(self) -> None:
+        if self.decide not in ("order", "best"):
+            raise ValueError(f'decide must be "order" or "best"; got {self.decide!r}.')
+        if not (np.isfinite(self.tolerance) and self.tolerance >= 0):
+            raise ValueError(f"tolerance must be a finite number ≥ 0; got {self.tolerance!r}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +47,10 @@ class Ranking:
     anchor: str
     rung: Rung
     scoring: Scores
+    asked: Asked
+    left_out: dict[str, str] = field(default_factory=dict)  # candidates that had no part in the anchor, and why
     notes: tuple[str, ...] = ()
-    certificate: Any = None  # what `rank(until=…)` found out, else None
+    certificate: Any = None  # what `rank(until="certified")` proved, else None
 
     # -- decisions -------------------------------------------------------------------------------------------------
 
@@ -77,6 +95,57 @@ class Ranking:
         """Why this ranking must not be used as it is; None when it may."""
         return self.scoring.unresolved
 
+    # -- how far to trust them -------------------------------------------------------------------------------------
+
+    @property
+    def uncertainty(self) -> Array:
+        """How far each gap may still move (N × N), all causes together: an estimate, not a bound. See `rung.parts`."""
+        return self.rung.uncertainty
+
+    @property
+    def settled_pairs(self) -> np.ndarray:
+        """N × N: whether a pair's sign survives its uncertainty, or both are within the tolerance all the same."""
+        if self.unresolved:
+            return np.eye(len(self.names), dtype=bool)
+        return geometry.settled_pairs(self.gaps, self.uncertainty, self.asked.tolerance)
+
+    @property
+    def settled(self) -> bool:
+        """Whether what was asked for (`decide`, `tolerance`) survives the uncertainty."""
+        return self._settled("best" if self.asked.decide == "best" else "order")
+
+    @property
+    def best_settled(self) -> bool:
+        """Whether the best candidate is: within the tolerance of every other one's loss, whatever the uncertainty does."""
+        return self._settled("best")
+
+    def _settled(self, what: str) -> bool:
+        valid = np.flatnonzero(self.scoring.valid)
+        if self.unresolved or not valid.size:
+            return False
+        rows = np.ix_(valid, valid)
+        if what == "order":
+            return bool(self.settled_pairs[rows].all())
+        regret = geometry.possible_regret(self.gaps[rows], self.uncertainty[rows])
+        return bool(regret[np.argmin(self.scores[valid])] <= self.asked.tolerance)
+
+    @property
+    def open_groups(self) -> list[list[str]]:
+        """Neighbours in the order that are not settled between them, as runs of names."""
+        order = [self.names.index(name) for name in self.scoring.ordered(allow_unresolved=True)]
+        runs, current = [], order[:1]
+        for before, after in pairwise(order):
+            if self.settled_pairs[before, after]:
+                runs.append(current)
+                current = []
+            current = [*current, after]
+        return [[self.names[i] for i in run] for run in [*runs, current] if len(run) > 1]
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """Reasons, in words, not to take this ranking at its word."""
+        return diagnosis.doubts(self)
+
     # -- what the decisions rest on --------------------------------------------------------------------------------
 
     @property
@@ -103,6 +172,17 @@ class Ranking:
         """How the linear solve went: converged?, algebraic defect ℓ, iterations, step."""
         assert self.rung.response is not None
         return self.rung.response
+
+    @property
+    def relative_errors(self) -> Array:
+        """√S_i / ‖q‖."""
+        size = float(self.space.norm(self.proxy))
+        return self.error_estimates / size if size > 0 else np.full_like(self.scores, np.nan)
+
+    @property
+    def error_uncertainty(self) -> float:
+        """How far every error estimate may be off: by as much as the proxy may still move. An estimate, not a bound."""
+        return self.rung.reach
 
     @property
     def corrections(self) -> int:
@@ -141,8 +221,9 @@ class Ranking:
 
     @cached_property
     def defect_reduction(self) -> float:
-        """‖A(s)‖ / ‖A(w)‖, evaluated when asked for: how much of the nonlinear defect the correction left."""
-        return defect_reduction(self.problem, self.response)
+        """‖A(s)‖ / ‖A(w)‖: how much of the nonlinear defect the correction left."""
+        known = self.rung.reduction
+        return defect_reduction(self.problem, self.response) if known is None else known
 
     @property
     def start(self) -> anchors.Anchor:
@@ -157,8 +238,13 @@ class Ranking:
     def rescore(self, task: Task) -> "Ranking":
         """The same response judged by another task: no new solve."""
         question = Question.of(tasks.resolve(task, self.problem), self.candidates.states, self.candidates.valid)
-        allowed = self.scoring.allow_unresolved
-        return assemble(self.problem, self.candidates, self.anchor, self.rung.asked(question), allowed)
+        rung = self.rung.seen_by(question)
+        return assemble(self.problem, self.candidates, self.anchor, rung, self.asked, self.left_out, self.allowed)
+
+    @property
+    def allowed(self) -> bool:
+        """Whether an unresolved ranking may answer all the same."""
+        return self.scoring.allow_unresolved
 
     def __getattr__(self, name: str) -> Any:
         if name == "library":
@@ -173,80 +259,23 @@ class Ranking:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python, ready for JSON; full fields are left to `to_xarray`."""
-        response = self.response
-        return {
-            "physrank": __version__,
-            "method": self.scoring.method,
-            "equation": type(self.problem).__name__,
-            "task": self.task.name,
-            "metric": self.task.metric.name,
-            "anchor": self.anchor,
-            "correction": response.variant.name,
-            "unresolved": self.unresolved,
-            "order": None if self.unresolved else self.order,
-            "candidates": {
-                name: {
-                    "score": _number(self.scores[i]),
-                    "error_estimate": _number(self.error_estimates[i]),
-                    "excluded": self.scoring.excluded.get(name),
-                }
-                for i, name in enumerate(self.names)
-            },
-            "response": {
-                "converged": bool(response.converged),
-                "algebraic_defect": _number(response.algebraic_norm),
-                "anchor_defect": _number(response.defect_norm),
-                "iterations": int(response.iterations),
-                "step": _number(response.multiplier),
-                "solves": self.scoring.solves,
-                "seconds": self.scoring.seconds,
-            },
-            "notes": list(self.notes),
-            "certificate": None if self.certificate is None else self.certificate.to_dict(),
-        }
+        return dictionary.of(self)
 
     def to_arrays(self) -> dict[str, Any]:
-        """The fields behind the decisions, as a picture needs them."""
-        return {
-            "names": self.names,
-            "outputs": self.outputs,
-            "proxy": self.proxy,
-            "anchor": self.task.outputs(np.asarray(self.response.anchor)[None])[0],
-            "estimates": self.error_estimates,
-            "unresolved": self.unresolved,
-        }
+        """The fields behind the decisions, as pictures and data sets need them."""
+        return dictionary.arrays_of(self)
 
     def to_json(self, path: str | os.PathLike[str]) -> Path:
         """Write `to_dict()`; an existing file stays intact until the new one is complete."""
         return write_json(path, self.to_dict())
 
     def to_xarray(self) -> Any:
-        """Scores, gaps and fields as an `xarray.Dataset` with candidate names as coordinates."""
-        axes = [f"task_{k}" for k in range(self.proxy.ndim)]
-        state_axes = [f"state_{k}" for k in range(self.state.ndim)]
-        names = list(self.names)
-        return _optional.load("xarray").Dataset(
-            {
-                "score": ("candidate", self.scores),
-                "error_estimate": ("candidate", self.error_estimates),
-                "excluded": ("candidate", ~self.scoring.valid),
-                "gap": (("candidate", "other"), self.gaps),
-                "output": (("candidate", *axes), self.outputs),
-                "proxy": (axes, self.proxy),
-                "state": (state_axes, self.state),
-            },
-            coords={"candidate": names, "other": names},
-            attrs={
-                "task": self.task.name,
-                "anchor": self.anchor,
-                "unresolved": self.unresolved or "",
-                "physrank": __version__,
-            },
-        )
+        """Scores, gaps, uncertainties and fields as an `xarray.Dataset` with candidate names as coordinates."""
+        return report.dataset(self.to_dict(), self.to_arrays())
 
     def plot(self) -> Any:
         """A matplotlib figure: estimated errors, and the fields they come from."""
-        return report.ranking_figure(**self.to_arrays())
+        return report.ranking_figure(**report.drawn(self.to_arrays()))
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """One self-contained HTML file: decision, table, picture, diagnostics, certificate."""
@@ -256,30 +285,21 @@ class Ranking:
         return str(self)
 
     def __str__(self) -> str:
-        variant = self.response.variant
-        lines = [
-            f"{self.scoring.method}: {type(self.problem).__name__}, task {self.task.name} ({self.task.metric.name}), "
-            f"anchor {self.anchor}, {variant.name}"
-            + (f", step {float(self.response.multiplier):g} taken" if variant.backtrack else "")
-        ]
-        if self.unresolved:
-            lines.append(f"UNRESOLVED: {self.unresolved}")
-        ordered = self.scoring.ordered(allow_unresolved=True) if self.scoring.valid.any() else []
-        width = max(map(len, self.names))
-        for place, name in enumerate(ordered, start=1):
-            i = self.names.index(name)
-            mark = "  ?" if self.unresolved else f"{place:3d}"
-            lines.append(f"{mark}  {name:<{width}}  estimated error {self.error_estimates[i]:.4g}")
-        lines += [f"  –  {name:<{width}}  excluded: {why}" for name, why in self.scoring.excluded.items()]
-        lines += [f"note: {note}" for note in self.notes]
-        lines += [str(self.certificate)] if self.certificate is not None else []
-        return "\n".join(lines)
+        proof = [] if self.certificate is None else [str(self.certificate)]
+        return "\n".join([report.in_words(self.to_dict()), *proof])
 
 
 def assemble(
-    problem: Problem, candidates: Candidates, anchor: str, rung: Rung, allow_unresolved: bool = False
+    problem: Problem,
+    candidates: Candidates,
+    anchor: str,
+    rung: Rung,
+    asked: Asked,
+    left_out: dict[str, str],
+    allow_unresolved: bool = False,
 ) -> Ranking:
     """A rung turned into scores and decisions."""
+    rung = asked.doubtful(problem, rung)
     question = rung.question
     scoring = Scores(
         rung.name,
@@ -290,10 +310,8 @@ def assemble(
         rung.seconds,
         allow_unresolved,
         candidates.excluded,
+        rung.uncertainty,
     )
-    return Ranking(problem, candidates, anchor, rung, scoring, diagnosis.notes(problem, candidates, rung))
-
-
-def _number(value: Any) -> float | None:
-    value = float(value)
-    return value if np.isfinite(value) else None
+    return Ranking(
+        problem, candidates, anchor, rung, scoring, asked, left_out, diagnosis.notes(candidates, rung, left_out)
+    )

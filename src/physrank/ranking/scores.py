@@ -24,6 +24,7 @@ class Scores:
     seconds: float = 0.0
     allow_unresolved: bool = field(default=False, repr=False)
     excluded: dict[str, str] = field(default_factory=dict)  # candidate → why it has no score
+    uncertainty: Array | None = None  # N × N: how far each gap may still move; None: the method does not say
 
     def __post_init__(self) -> None:
         missing = [

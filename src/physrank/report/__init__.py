@@ -1,6 +1,8 @@
 """Figures and pages, made from a result's dictionary and arrays."""
 
-from physrank.report.figure import png, ranking_figure
+from physrank.report.dataset import dataset
+from physrank.report.figure import drawn, png, ranking_figure
 from physrank.report.html import html_report
+from physrank.report.words import in_words
 
-__all__ = ["html_report", "png", "ranking_figure"]
+__all__ = ["dataset", "drawn", "html_report", "in_words", "png", "ranking_figure"]

@@ -16,6 +16,14 @@ SHOWN = 8  # candidates drawn as maps, or named in a legend
 BARS = 20  # candidates drawn as bars
 
 
+DRAWN = ("names", "outputs", "proxy", "anchor", "estimates", "unresolved", "reach")
+
+
+def drawn(arrays: dict[str, Any]) -> dict[str, Any]:
+    """What a picture takes of a ranking's arrays."""
+    return {name: arrays[name] for name in DRAWN}
+
+
 def ranking_figure(
     *,
     names: Sequence[str],
@@ -24,6 +32,7 @@ def ranking_figure(
     anchor: Array,
     estimates: Array,
     unresolved: str | None,
+    reach: float = float("nan"),
     truth: Array | None = None,
     true_errors: Array | None = None,
 ) -> Figure:
@@ -49,7 +58,7 @@ def ranking_figure(
         _curves(left, names, outputs, proxy, anchor, ordered, truth)
     else:  # one number: the errors say it all
         right = figure
-    _errors(right, names, estimates, true_errors, ordered[:BARS])
+    _errors(right, names, estimates, true_errors, ordered[:BARS], reach)
     return figure
 
 
@@ -126,10 +135,14 @@ def _curves(figure: Any, names, outputs, proxy, anchor, ordered, truth) -> None:
         axis.tick_params(labelsize=8)
 
 
-def _errors(figure: Any, names, estimates, true_errors, ordered) -> None:
+def _errors(figure: Any, names, estimates, true_errors, ordered, reach) -> None:
     axis = figure.subplots()
     places = np.arange(len(ordered))
     axis.barh(places, estimates[ordered], height=0.62, color=PROXY, alpha=0.7, label="estimated, √S (no reference)")
+    if np.isfinite(reach):  # what the estimate itself may still move by
+        low = np.minimum(estimates[ordered], reach)
+        ends = np.stack([low, np.full(len(ordered), reach)])
+        axis.errorbar(estimates[ordered], places, xerr=ends, fmt="none", ecolor=MUTED, elinewidth=1.2, capsize=2.5)
     if true_errors is not None:
         axis.plot(
             np.asarray(true_errors)[ordered], places, "|", ms=13, mew=2.2, color=INK, label="true (revealed afterwards)"

@@ -6,43 +6,40 @@ from html import escape
 from typing import Any
 
 from physrank.report.figure import Figure, png
+from physrank.report.words import estimate, headline, standing
 
 STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
 table{border-collapse:collapse;margin:1rem 0}td,th{padding:.3rem .9rem;border-bottom:1px solid #d8dee4;text-align:left}
 td.n{text-align:right;font-variant-numeric:tabular-nums}img{max-width:100%}
+.doubt{background:#fff8e1;border-left:4px solid #b58900;padding:.1rem 1rem}
 .bad{background:#fdecea;border-left:4px solid #b00020;padding:.6rem 1rem}.muted{color:#57606a}
 """
 
 
 def html_report(result: dict[str, Any], figure: Figure) -> str:
     """Decision, table, picture, diagnostics, certificate."""
-    unresolved, headline = result["unresolved"], escape(_headline(result))
+    unresolved, verdict = result["unresolved"], escape(headline(result))
     response = "".join(_row(name.replace("_", " "), _fact(value)) for name, value in result["response"].items())
     about = (
         f"{result['method']}; {result['equation']}, task {result['task']} ({result['metric']}), anchor {result['anchor']}, "
         f"{result['correction']}; physrank {result['physrank']}"
     )
     parts = [
-        f"<h1>{headline}</h1>",
-        f"<p class=bad>{escape(unresolved)}</p>" if unresolved else "",
+        f"<h1>{verdict}</h1>",
+        f"<p class=bad>{escape(unresolved)}</p>" if unresolved else f"<p>{escape(standing(result))}.</p>",
+        f"<div class=doubt>{_list(result['doubts'])}</div>" if result["doubts"] and not unresolved else "",
         f"<p class=muted>{escape(about)}</p>",
         _candidates(result),
-        "<p class=muted>Estimated errors are estimates, not bounds.</p>",
+        "<p class=muted>Estimated errors and what follows ± are estimates, not bounds.</p>",
         '<img alt="candidates, proxy and estimated errors" '
         f'src="data:image/png;base64,{base64.b64encode(png(figure)).decode()}">',
         f"<h2>The response</h2><table>{response}</table>",
         f"<h2>Notes</h2>{_list(result['notes'])}" if result["notes"] else "",
         "" if result["certificate"] is None else _certificate(result["certificate"]),
     ]
-    head = f"<meta charset=utf-8><title>physrank: {headline}</title><style>{STYLE}</style>"
+    head = f"<meta charset=utf-8><title>physrank: {verdict}</title><style>{STYLE}</style>"
     return "<!doctype html><html lang=en>" + head + "\n".join(part for part in parts if part) + "</html>\n"
-
-
-def _headline(result: dict[str, Any]) -> str:
-    if result["unresolved"]:
-        return "Unresolved"
-    return f"Trust {result['order'][0]}" if len(result["order"]) > 1 else result["order"][0]
 
 
 def _candidates(result: dict[str, Any]) -> str:
@@ -50,7 +47,8 @@ def _candidates(result: dict[str, Any]) -> str:
     order = list(scored) if result["unresolved"] else result["order"]  # no order where there is no decision
     rows = [
         f"<tr><td class=n>{'' if result['unresolved'] else place}</td><td>{escape(name)}</td>"
-        f"<td class=n>{scored[name]['error_estimate']:.4g}</td><td class=n>{scored[name]['score']:.4g}</td></tr>"
+        f"<td class=n>{escape(estimate(scored[name], result['error_uncertainty']))}</td>"
+        f"<td class=n>{scored[name]['score']:.4g}</td></tr>"
         for place, name in enumerate(order, start=1)
     ]
     rows += [

@@ -1,19 +1,17 @@
 """What can be wrong with a response: why an answer must not be trusted."""
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 
 from physrank import compute
-from physrank.physics import Problem, Response, fits
-
-LARGE_CORRECTION = 0.5  # ‖s − w‖ / ‖w‖ above which the nonlinear defect is consulted
+from physrank.physics import Outlook, Problem, Response, fits
+from physrank.physics.response import residual_norm
 
 
 def defect_reduction(problem: Problem, response: Response) -> float:
     """‖A(s)‖ / ‖A(w)‖: what the correction left of the nonlinear defect. Small is good; above one it did harm."""
     after, before = defect_norm(problem, np.asarray(response.state)), float(response.defect_norm)
-    return after / before if before > 0 else (0.0 if after == 0 else np.inf)
+    return _ratio(after, before)
 
 
 def residual_floor(problem: Problem, reference: np.ndarray, anchor: np.ndarray | None = None) -> float:
@@ -46,10 +44,17 @@ def defect_norm(problem: Problem, state: np.ndarray) -> float:
 
 
 def _defect_norm(problem: Problem, state: JaxArray) -> JaxArray:
-    return jnp.sqrt(problem.residual_energy(problem.defect(state)))
+    return residual_norm(problem, problem.defect(state))
 
 
-def unresolved(problem: Problem, response: Response) -> str | None:
+def known_reduction(response: Response, outlook: Outlook | None) -> float | None:
+    """`defect_reduction` where the response already found it out."""
+    if outlook is None or not np.isfinite(outlook.defect_norm):
+        return None
+    return _ratio(float(outlook.defect_norm), float(response.defect_norm))
+
+
+def unresolved(problem: Problem, response: Response, outlook: Outlook | None) -> str | None:
     """Why a ranking from this response must not be trusted; None when it may be."""
     if not np.all(np.isfinite(response.state)):
         return (
@@ -66,14 +71,24 @@ def unresolved(problem: Problem, response: Response) -> str | None:
         return "no correction was acceptable: every multiplier was inadmissible or raised the defect"
     if not response.admissible:
         return "the corrected state is not admissible; try corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))"
-    moved = float(np.linalg.norm(np.ravel(response.state - response.base)))
-    if moved > LARGE_CORRECTION * float(np.linalg.norm(np.ravel(response.base))):
-        # A linearisation is suspect when it moves the state this far; the equation itself can tell.
-        remaining = defect_reduction(problem, response)
-        if not remaining <= 1:
-            grew = f"{remaining:.2g} times" if np.isfinite(remaining) else "beyond all numbers"
-            return (
-                f"the correction raised the defect {grew}: the anchor is too far from a solution for one "
-                "linearisation; try another anchor, or corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))"
-            )
+    return None if outlook is None else _too_far(response, outlook)
+
+
+def _too_far(response: Response, outlook: Outlook) -> str | None:
+    """Whether the correction came no closer to a solution: then the linearisation did not reach."""
+    remedy = "try another anchor, or corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))"
+    reduction = known_reduction(response, outlook)
+    small = 1e-12 * max(float(np.abs(response.state).max(initial=0.0)), np.finfo(float).tiny)
+    if reduction is not None and reduction > 1 and float(np.abs(response.correction).max(initial=0.0)) > small:
+        grew = f"{reduction:.2g} times" if np.isfinite(reduction) else "beyond all numbers"
+        return f"the correction raised the defect {grew}: the anchor is too far from a solution to linearise once; {remedy}"
+    if not float(outlook.contraction) <= 1:  # not finite either
+        return (
+            f"a further correction would move the state {float(outlook.contraction):.2g} times as far as this one did: the "
+            f"anchor is too far from a solution for one linearisation; {remedy}"
+        )
     return None
+
+
+def _ratio(after: float, before: float) -> float:
+    return after / before if before > 0 else (0.0 if after == 0 else np.inf)

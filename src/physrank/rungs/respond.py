@@ -3,14 +3,13 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import jax
 import numpy as np
 
 from physrank import compute
 from physrank.geometry.space import Array
-from physrank.physics import Correction, Problem, Response, chained
+from physrank.physics import Correction, Outlook, Problem, Response, chained, respond_and_look
 from physrank.physics import respond as one_response
 from physrank.rungs import diagnosis
 from physrank.rungs.rung import Question, Rung
@@ -18,14 +17,18 @@ from physrank.rungs.rung import Question, Rung
 NAME = "shared response"
 
 
-def respond(problem: Problem, anchor: Array, correction: Correction, question: Question) -> Rung:
-    """One response per correction, each by the same compiled program."""
-    started = time.perf_counter()
-    once = replace(correction, count=1)
-    response = compute.run(one_response, problem, anchor, once)
-    for _ in range(1, correction.count):
-        response = chained(response, compute.run(one_response, problem, response.state, once))
-    return _rung(problem, response, question, time.perf_counter() - started)
+def respond(problem: Problem, anchor: Array, correction: Correction, question: Question, look: bool = True) -> Rung:
+    """One response per correction, each by the same compiled program; `look` also asks how far the last one may move."""
+    started, once, response = time.perf_counter(), replace(correction, count=1), None
+    for _ in range(correction.count - int(look)):
+        after = compute.run(one_response, problem, anchor if response is None else response.state, once)
+        response = after if response is None else chained(response, after)
+    if not look:
+        assert response is not None
+        return _rung(problem, response, None, question, time.perf_counter() - started)
+    after, outlook = compute.run(respond_and_look, problem, anchor if response is None else response.state, once)
+    response = after if response is None else chained(response, after)
+    return _rung(problem, response, outlook, question, time.perf_counter() - started)
 
 
 def respond_batch(
@@ -33,29 +36,43 @@ def respond_batch(
 ) -> list[Rung]:
     """The same for many inputs of one shape at a time. There may be more problems than questions: a batch that was filled
     up to its usual size needs no compilation of its own."""
-    started = time.perf_counter()
-    once = replace(correction, count=1)
-    responses = compute.run_batch(one_response, problems, anchors, once)
-    for _ in range(1, correction.count):
-        responses = chained(responses, compute.run_batch(one_response, problems, responses.state, once))
+    started, once, responses = time.perf_counter(), replace(correction, count=1), None
+    for _ in range(correction.count - 1):
+        after = compute.run_batch(one_response, problems, anchors if responses is None else responses.state, once)
+        responses = after if responses is None else chained(responses, after)
+    states = anchors if responses is None else responses.state
+    after, outlooks = compute.run_batch(respond_and_look, problems, states, once)
+    responses = after if responses is None else chained(responses, after)
     seconds = (time.perf_counter() - started) / len(questions)
-    return [
-        _rung(problem, jax.tree.map(lambda leaf, k=k: leaf[k], responses), question, seconds)
-        for k, (problem, question) in enumerate(zip(problems, questions, strict=False))
-    ]
+    rungs = []
+    for k, (problem, question) in enumerate(zip(problems, questions, strict=False)):
+        response, outlook = jax.tree.map(lambda leaf, k=k: leaf[k], (responses, outlooks))
+        rungs.append(_rung(problem, response, outlook, question, seconds))
+    return rungs
 
 
 def correct(problem: Problem, rung: Rung) -> Rung:
     """One further correction, linearised at the rung's state."""
     started, before = time.perf_counter(), rung.response
     variant = Correction() if before is None else replace(before.variant, count=1)
-    after = compute.run(one_response, problem, rung.state, variant)
+    after, outlook = compute.run(respond_and_look, problem, rung.state, variant)
     whole = after if before is None else chained(before, after)
-    better = _rung(problem, whole, rung.question, rung.seconds + time.perf_counter() - started)
+    better = _rung(problem, whole, outlook, rung.question, rung.seconds + time.perf_counter() - started)
     return replace(better, solves=rung.solves + variant.solves)
 
 
-def _rung(problem: Problem, response: Response, question: Question, seconds: float) -> Rung:
-    at: dict[str, Any] = {"state": np.asarray(response.state), "base": np.asarray(response.base)}
-    failed = diagnosis.unresolved(problem, response)
-    return Rung(NAME, question, **at, solves=response.variant.solves, seconds=seconds, failed=failed, response=response)
+def _rung(problem: Problem, response: Response, outlook: Outlook | None, question: Question, seconds: float) -> Rung:
+    reduction = diagnosis.known_reduction(response, outlook)
+    return Rung(
+        NAME,
+        question,
+        np.asarray(response.state),
+        np.asarray(response.base),
+        solves=response.variant.solves,
+        seconds=seconds,
+        failed=diagnosis.unresolved(problem, response, outlook),
+        response=response,
+        movements={} if outlook is None else {"linearisation": np.asarray(outlook.movement)},
+        free=None if outlook is None or outlook.undetermined is None else np.asarray(outlook.undetermined),
+        reduction=reduction,
+    )

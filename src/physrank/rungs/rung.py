@@ -14,6 +14,10 @@ from physrank.geometry.space import Array
 from physrank.physics import Response
 from physrank.tasks import Task
 
+SAFETY = 2.0  # a gap is settled when it exceeds so many times what a further correction would move it by
+ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
+BLIND = 1e-6  # a pair differs along a direction when the cosine exceeds this
+
 
 @dataclass(frozen=True, eq=False)
 class Question:
@@ -29,6 +33,18 @@ class Question:
         shown = np.where(valid.reshape(-1, *[1] * (outputs.ndim - 1)), outputs, np.nan)
         return cls(task, shown, task.space(shown))
 
+    @cached_property
+    def distances(self) -> Array:
+        """‖y_i − y_j‖."""
+        return self.space.distances(self.outputs)
+
+    def along(self, change: Array) -> Array:
+        """⟨change, y_i − y_j⟩ for all pairs; differences first, so that large common parts do not cancel."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            centred = self.outputs - self.outputs[~np.isnan(self.outputs.reshape(len(self.outputs), -1)).any(axis=1)][0]
+            moved = self.space.inner(change, centred)
+            return moved[:, None] - moved[None, :]
+
 
 @dataclass(frozen=True, eq=False)
 class Rung:
@@ -43,6 +59,9 @@ class Rung:
     failed: str | None = None  # why the answer must not be trusted; None: it may be
     response: Response | None = None  # how the linear solve went, where there was one
     movements: Mapping[str, Array] = field(default_factory=dict)  # by cause: how far s may still move, state-shaped
+    extra: Mapping[str, Array] = field(default_factory=dict)  # by cause: N × N, what moves gaps without moving s
+    free: Array | None = None  # a direction of the state that the equation does not determine
+    reduction: float | None = None  # ‖A(s)‖ / ‖A(w)‖, where it is known
 
     @cached_property
     def _proxies(self) -> tuple[Array, Array]:
@@ -58,25 +77,49 @@ class Rung:
         """Q(w) + DQ(w)(s − w); equal to the proxy for linear tasks."""
         return self._proxies[0]
 
+    def change(self, movement: Array) -> Array:
+        """Q(s + m) − Q(s)."""
+        return self.question.task.outputs((self.state + movement)[None])[0] - self.proxy
+
     @cached_property
     def parts(self) -> dict[str, Array]:
-        """By cause: |2⟨Q(s + m) − Q(s), y_i − y_j⟩|, how far each gap moves when the state moves by m."""
-        task, space = self.question.task, self.question.space
-        outputs = self.question.outputs
-        centred = outputs - np.nanmean(outputs, axis=0) if len(outputs) else outputs
-        found = {}
+        """By cause: how far each gap may move (N × N). Estimates, not bounds; ∞ where the equation does not say."""
+        question, found = self.question, {}
         for cause, movement in self.movements.items():
-            change = task.outputs((self.state + movement)[None])[0] - self.proxy
-            moved = 2 * space.inner(change, centred)
-            found[cause] = np.abs(moved[:, None] - moved[None, :])
+            found[cause] = 2 * SAFETY * np.abs(question.along(self.change(movement)))
+        found |= self.extra
+        if self.response is not None:
+            found["algebra"] = 2 * self._algebra(self.response) * question.distances
+        if self.free is not None and np.any(self.free):
+            step = self.change(self.free * max(float(np.abs(self.state).max(initial=0.0)), 1e-300))
+            cosine = np.abs(question.along(step))
+            seen = cosine > BLIND * float(question.space.norm(step)) * question.distances
+            found["undetermined"] = np.where(seen, np.inf, 0.0)
         return found
+
+    def _algebra(self, response: Response) -> float:
+        """How far q may be off because the solve stopped at ℓ, and because numbers are rounded."""
+        moved = float(self.question.space.norm(self.proxy - self.question.task.outputs(self.base[None])[0]))
+        defect = float(response.defect_norm)
+        share = float(response.algebraic_norm) / defect if defect > 0 else 0.0
+        return min(share, 1.0) * moved + ROUND_OFF * float(self.question.space.norm(self.proxy))
+
+    @property
+    def reach(self) -> float:
+        """How far the proxy may still move, all causes together; NaN where nothing is known about it."""
+        if not self.movements or self.response is None:
+            return float("nan")
+        norm = self.question.space.norm
+        return SAFETY * sum(float(norm(self.change(m))) for m in self.movements.values()) + self._algebra(self.response)
 
     @property
     def uncertainty(self) -> Array:
         """How far each gap may still move, all causes together (N × N); NaN where nothing is known about it."""
         number = len(self.question.outputs)
-        return sum(self.parts.values(), np.zeros((number, number))) if self.parts else np.full((number, number), np.nan)
+        if not self.movements:
+            return np.full((number, number), np.nan)
+        return np.sum(list(self.parts.values()), axis=0)
 
-    def asked(self, question: Question) -> "Rung":
+    def seen_by(self, question: Question) -> "Rung":
         """The same physics, another question: no new solve."""
         return replace(self, question=question)

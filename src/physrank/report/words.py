@@ -1,0 +1,61 @@
+"""A ranking's dictionary in words, as a terminal shows it."""
+
+from typing import Any
+
+
+def headline(result: dict[str, Any]) -> str:
+    """The verdict in a few words. "Trust" is said only of what is settled."""
+    if result["unresolved"]:
+        return "Unresolved"
+    order = result["order"]
+    if len(order) == 1:
+        return order[0]
+    if result["best_settled"]:
+        return f"Trust {order[0]}"
+    group = next((g for g in result["open_groups"] if order[0] in g), order)
+    shown = ", ".join(group[:3]) + (" …" if len(group) > 3 else "")
+    return f"Not settled between {shown}"
+
+
+def standing(result: dict[str, Any]) -> str:
+    """What is settled and what is not, as a sentence."""
+    if result["unresolved"]:
+        return f"UNRESOLVED: {result['unresolved']}"
+    if len(result["order"]) == 1:
+        return "one candidate: nothing to settle"
+    if result["settled"] and result["decide"] == "order":
+        return "settled: the whole order"
+    said = f"settled: {result['order'][0]} is best" if result["best_settled"] else "the best candidate is not settled"
+    groups = "; ".join(", ".join(group) for group in result["open_groups"])
+    return said + (f"; not settled between them: {groups}" if groups else "")
+
+
+def estimate(entry: dict[str, Any], reach: float | None) -> str:
+    """0.36 ± 0.01 (31 %)."""
+    share = entry["relative_error"]
+    spread = "" if reach is None else f" ± {reach:.2g}"
+    return f"{entry['error_estimate']:.4g}{spread}" + ("" if share is None else f" ({share:.2g} of the solution)")
+
+
+def in_words(result: dict[str, Any]) -> str:
+    """Verdict, candidates best to worst, doubts and notes."""
+    lines = [
+        f"{result['method']}: {result['equation']}, task {result['task']} ({result['metric']}), anchor {result['anchor']}, "
+        f"{result['correction']}" + _step(result),
+        standing(result),
+    ]
+    candidates = result["candidates"]
+    scored = sorted((e["score"], k, name) for k, (name, e) in enumerate(candidates.items()) if e["score"] is not None)
+    width = max(map(len, candidates))
+    for place, (_, _, name) in enumerate(scored, start=1):
+        mark = "  ?" if result["unresolved"] else f"{place:3d}"
+        shown = estimate(candidates[name], result["error_uncertainty"])
+        lines.append(f"{mark}  {name:<{width}}  estimated error {shown}")
+    lines += [f"  –  {name:<{width}}  excluded: {e['excluded']}" for name, e in candidates.items() if e["excluded"]]
+    if not result["unresolved"]:
+        lines += [f"doubt: {doubt}" for doubt in result["doubts"]]
+    return "\n".join(lines + [f"note: {note}" for note in result["notes"]])
+
+
+def _step(result: dict[str, Any]) -> str:
+    return f", step {result['response']['step']:g} taken" if "backtracking" in result["correction"] else ""

@@ -1,0 +1,124 @@
+"""Stated uncertainty of a problem's data, carried to every gap to first order.
+
+With A(s; θ) and L = ∂A/∂s, data that may be off by |Δθ_k| ≤ h_k move the gap of a pair by at most
+
+    2 Σ_k h_k |(∂A/∂θ_k)ᵀ z_ij|,    Lᵀ z_ij = Qᵀ M (y_i − y_j),
+
+to first order: one adjoint solve per candidate but the first.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array as JaxArray
+
+from physrank import compute
+from physrank._arrays import as_double
+from physrank.physics import Problem
+from physrank.rungs.rung import Rung
+
+Doubtful = Callable[[Problem, Rung], Rung]
+
+
+def certain(problem: Problem, rung: Rung) -> Rung:
+    """Data that are what they are."""
+    del problem
+    return rung
+
+
+def resolve(uncertainty: Any, problem: Problem) -> Doubtful:
+    """None; a mapping from names of the problem's data to a relative size or absolute half-widths; samples of the problem."""
+    if uncertainty is None:
+        return certain
+    if isinstance(uncertainty, Sequence) and uncertainty and all(isinstance(p, Problem) for p in uncertainty):
+        return lambda problem, rung: _by_samples(problem, rung, uncertainty)
+    if not isinstance(uncertainty, Mapping) or not uncertainty:
+        raise ValueError(
+            "uncertainty must map names of the problem's data to relative sizes, such as {'viscosity': 0.02}, or to arrays "
+            f"of half-widths; or be a list of sampled problems. Got {uncertainty!r:.80}."
+        )
+    widths = {name: _half_widths(problem, name, stated) for name, stated in uncertainty.items()}
+    return lambda problem, rung: _by_adjoints(problem, rung, widths)
+
+
+def _half_widths(problem: Problem, name: str, stated: Any) -> Any:
+    """Like the problem's data of that name: how far each number may be off."""
+    known = sorted(field for field in vars(problem) if jax.tree.leaves(eqx.filter(getattr(problem, field), _is_float)))
+    if name not in known:
+        raise ValueError(f"{type(problem).__name__} has no data called {name!r}; it has {', '.join(known)}.")
+    values = eqx.filter(getattr(problem, name), _is_float)
+    if np.ndim(stated) == 0 and not isinstance(stated, Mapping | Sequence):
+        if not (np.isfinite(stated) and stated >= 0):
+            raise ValueError(f"uncertainty[{name!r}] must be a finite number ≥ 0; got {stated!r}.")
+        return jax.tree.map(lambda leaf: float(stated) * np.abs(np.asarray(leaf)), values)
+    try:
+        return jax.tree.map(
+            lambda leaf, width: np.broadcast_to(np.abs(np.asarray(width, float)), np.shape(leaf)),
+            values,
+            as_double(stated),
+        )
+    except ValueError as problem_found:
+        raise ValueError(f"uncertainty[{name!r}] does not fit the data: {problem_found}") from None
+
+
+def _is_float(leaf: Any) -> bool:
+    return eqx.is_array(leaf) and jnp.issubdtype(leaf.dtype, jnp.inexact)
+
+
+def _by_adjoints(problem: Problem, rung: Rung, widths: Mapping[str, Any]) -> Rung:
+    question = rung.question
+    valid = np.flatnonzero(~np.isnan(question.outputs.reshape(len(question.outputs), -1)).any(axis=1))
+    outputs = question.outputs[valid]
+    covectors = question.space.weights * (outputs - outputs[0])
+    slopes = compute.run(_sensitivities, problem, question.task.map, rung.state, covectors, tuple(widths))
+    moved = np.zeros((len(valid), len(valid)))
+    for name, half in widths.items():
+        for slope, width in zip(jax.tree.leaves(slopes[name]), jax.tree.leaves(half), strict=True):
+            flat, size = slope.reshape(len(valid), -1), np.ravel(width)
+            moved += np.stack([np.abs(flat - row) @ size for row in flat])
+    return replace(rung, extra={**rung.extra, "data": _placed(2 * moved, valid, len(question.outputs))})
+
+
+def _sensitivities(problem: Problem, task: Any, state: JaxArray, covectors: JaxArray, names: tuple[str, ...]) -> Any:
+    """(∂A/∂θ)ᵀ z for every covector, by name of the data."""
+    tangent = problem.linearise(state)[1]
+    _, pull = jax.vjp(task, state)
+    chosen = {name: eqx.filter(getattr(problem, name), _is_float) for name in names}
+
+    def defect(data: Any) -> JaxArray:
+        changed = problem
+        for name, value in data.items():
+            whole = eqx.combine(value, getattr(problem, name))
+            changed = eqx.tree_at(lambda p, name=name: getattr(p, name), changed, whole)
+        return changed.defect(state)
+
+    _, back = jax.vjp(defect, chosen)
+
+    def one(covector: JaxArray) -> Any:
+        return back(tangent.solve_adjoint(pull(covector)[0]).value)[0]
+
+    return jax.lax.map(one, covectors)
+
+
+def _by_samples(problem: Problem, rung: Rung, samples: Sequence[Problem]) -> Rung:
+    """The largest move of each gap over sampled problems, each by one linear solve with the tangent that is there."""
+    question = rung.question
+    moved = [
+        2 * np.abs(question.along(rung.change(compute.run(_towards, problem, other, rung.state)))) for other in samples
+    ]
+    return replace(rung, extra={**rung.extra, "data": np.max(moved, axis=0)})
+
+
+def _towards(problem: Problem, other: Problem, state: JaxArray) -> JaxArray:
+    return problem.linearise(state)[1].solve(problem.defect(state) - other.defect(state)).value
+
+
+def _placed(matrix: np.ndarray, valid: np.ndarray, number: int) -> np.ndarray:
+    whole = np.full((number, number), np.nan)
+    whole[np.ix_(valid, valid)] = matrix
+    return whole
