@@ -15,12 +15,14 @@ from physrank.compute import double
 from physrank.geometry import Grid, lifts, metrics
 from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary
 from physrank.ranking import (
+    Check,
     Ranking,
     Scores,
     Selection,
     UnresolvedError,
     adjoint_gap,
     anchors,
+    check,
     rank,
     rank_panel,
     scorers,
@@ -30,6 +32,7 @@ from physrank.rungs.diagnosis import residual_floor
 
 __all__ = [
     "Certificate",
+    "Check",
     "Correction",
     "Dense",
     "Grid",
@@ -46,6 +49,7 @@ __all__ = [
     "anchors",
     "certificates",
     "certify",
+    "check",
     "double",
     "equations",
     "geometry",

@@ -134,6 +134,10 @@ class CompressibleFlow(Evolution):
     def spacing(self) -> float:
         return self.length / self.initial.shape[-1]
 
+    def from_primitive(self, state: np.ndarray) -> np.ndarray:
+        """Density, velocities and pressure as a state of this problem."""
+        return conservative(state, float(self.gamma))
+
     def pressure(self, state: Array, gamma: Array) -> Array:
         return (gamma - 1) * (state[-1] - 0.5 * jnp.sum(state[1:-1] ** 2, axis=0) / state[0])
 

@@ -2,18 +2,21 @@
 
 from physrank.ranking import anchors, scorers
 from physrank.ranking.adjoint import adjoint_gap
+from physrank.ranking.check import Check, check
 from physrank.ranking.panel import Selection, select
 from physrank.ranking.rank import corrected, rank, rank_panel
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
 
 __all__ = [
+    "Check",
     "Ranking",
     "Scores",
     "Selection",
     "UnresolvedError",
     "adjoint_gap",
     "anchors",
+    "check",
     "corrected",
     "rank",
     "rank_panel",

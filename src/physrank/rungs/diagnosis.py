@@ -7,6 +7,8 @@ from physrank import compute
 from physrank.physics import Outlook, Problem, Response, fits
 from physrank.physics.response import residual_norm
 
+LARGE_CORRECTION = 0.5  # ‖s − w‖ / ‖w‖ above which a response that did not look ahead consults the defect
+
 
 def defect_reduction(problem: Problem, response: Response) -> float:
     """‖A(s)‖ / ‖A(w)‖: what the correction left of the nonlinear defect. Small is good; above one it did harm."""
@@ -71,18 +73,21 @@ def unresolved(problem: Problem, response: Response, outlook: Outlook | None) ->
         return "no correction was acceptable: every multiplier was inadmissible or raised the defect"
     if not response.admissible:
         return "the corrected state is not admissible; try corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))"
-    return None if outlook is None else _too_far(response, outlook)
+    return _too_far(problem, response, outlook)
 
 
-def _too_far(response: Response, outlook: Outlook) -> str | None:
+def _too_far(problem: Problem, response: Response, outlook: Outlook | None) -> str | None:
     """Whether the correction came no closer to a solution: then the linearisation did not reach."""
     remedy = "try another anchor, or corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))"
     reduction = known_reduction(response, outlook)
+    moved, size = (float(np.linalg.norm(np.ravel(x))) for x in (response.state - response.base, response.base))
+    if outlook is None and moved > LARGE_CORRECTION * size:  # suspect: the equation itself can tell
+        reduction = defect_reduction(problem, response)
     small = 1e-12 * max(float(np.abs(response.state).max(initial=0.0)), np.finfo(float).tiny)
     if reduction is not None and reduction > 1 and float(np.abs(response.correction).max(initial=0.0)) > small:
         grew = f"{reduction:.2g} times" if np.isfinite(reduction) else "beyond all numbers"
         return f"the correction raised the defect {grew}: the anchor is too far from a solution to linearise once; {remedy}"
-    if not float(outlook.contraction) <= 1:  # not finite either
+    if outlook is not None and not float(outlook.contraction) <= 1:  # not finite either
         return (
             f"a further correction would move the state {float(outlook.contraction):.2g} times as far as this one did: the "
             f"anchor is too far from a solution for one linearisation; {remedy}"

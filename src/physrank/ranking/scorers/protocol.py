@@ -12,10 +12,11 @@ from physrank import geometry, tasks
 from physrank.geometry import TaskSpace
 from physrank.geometry.space import Array
 from physrank.physics import Correction, Problem
+from physrank.ranking import anchors
 from physrank.ranking.candidates import Candidates
-from physrank.ranking.rank import rank
-from physrank.ranking.ranking import Ranking
+from physrank.ranking.ranking import Asked, Ranking, assemble
 from physrank.ranking.scores import Scores
+from physrank.rungs import Question, respond
 from physrank.tasks import Task
 
 Found = tuple[Array, str | None, int]  # scores of the valid candidates, why they fail or None, physics solves spent
@@ -46,17 +47,15 @@ class Case:
         return self.task.space(self.outputs)
 
     def ranked(self, corrections: int | Correction = 1) -> Ranking:
-        """The ranking that was made, if it was made so; else a new one."""
+        """The ranking that was made, if it was made so; else a new one, without looking for its doubts."""
         if self.made is not None and corrections in (self.made.corrections, self.made.response.variant):
             return self.made
-        return rank(
-            self.problem,
-            self.candidates,
-            task=self.task,
-            anchor=self.anchor,
-            corrections=corrections,
-            invalid="exclude",
-        )
+        correction = corrections if isinstance(corrections, Correction) else Correction(count=corrections)
+        found = anchors.resolve(self.anchor, self.problem)
+        start = found.of(self.candidates, self.problem)
+        question = Question.of(self.task, self.candidates.states, self.candidates.valid)
+        rung = respond(self.problem, start.state, correction, question, look=False)
+        return assemble(self.problem, self.candidates, found.name, rung, Asked(), start.left_out)
 
     def against(self, target: Array) -> Array:
         """Squared task distances of the valid candidates to a target."""
