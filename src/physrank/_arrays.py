@@ -28,6 +28,8 @@ def to_numpy(what: str, value: Any, *, finite: bool = False) -> Array:
         raise ValueError(
             f"{what} must be an array of real numbers; got {type(value).__name__} with dtype {array.dtype}."
         )
+    if array.size == 0:
+        raise ValueError(f"{what} is empty: it has shape {array.shape}; expected at least one number.")
     array = array.astype(np.float64)
     if finite and (problem := not_finite(array)):
         raise ValueError(f"{what} must be finite; got {problem}.")

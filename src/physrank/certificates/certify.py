@@ -23,7 +23,7 @@ from physrank.certificates.trigonometric import scaled_nyquist
 from physrank.geometry import Ball, InconsistentBounds, UncertaintySet, pair_supports
 from physrank.geometry import intersect as bounds_of_all
 from physrank.geometry.space import Array
-from physrank.physics import Problem
+from physrank.physics import Problem, stated
 
 Method = Callable[[Problem, Ranked], Enclosure]
 
@@ -66,6 +66,7 @@ def certify(
     enclosure, known = method(problem, ranking), None if discrepancy is None else _as_set(discrepancy)
     if enclosure.kind != "validated":
         enclosure = replace(enclosure, gaps=enclosure.gaps.widened(_round_off(ranking)))
+    enclosure = _as_stated(enclosure, problem, ranking)
     if known is not None:
         enclosure = _transfer(enclosure, ranking, known)
     return Certificate(
@@ -76,6 +77,22 @@ def certify(
         time.perf_counter() - started,
         fingerprint=_fingerprint(problem, ranking, known),
         excluded=tuple(ranking.candidates.excluded),
+    )
+
+
+def _as_stated(enclosure: Enclosure, problem: Problem, ranking: Ranked) -> Enclosure:
+    """What the problem states is an assumption like any other; where it is stated as uncertain, the proof is an estimate."""
+    said = Assumption(f"the equation is the one stated: {stated.in_words(problem)}", True, "stated by you")
+    enclosure = replace(enclosure, assumptions=(*enclosure.assumptions, said))
+    doubt = ranking.data_uncertainty
+    if doubt is None:
+        return enclosure
+    widened = Assumption("its data are off by no more than you stated, to first order", True, "stated by you")
+    return replace(
+        enclosure,
+        kind="estimate",
+        gaps=enclosure.gaps.widened(doubt),
+        assumptions=(*enclosure.assumptions, widened),
     )
 
 

@@ -56,3 +56,6 @@ class Ranked(Protocol):
 
     @property
     def unresolved(self) -> str | None: ...
+
+    @property
+    def data_uncertainty(self) -> Array | None: ...

@@ -1,6 +1,6 @@
 """What a constraint is: stationary and marching problems, their defects, tangents, solvers and responses."""
 
-from physrank.physics import capabilities
+from physrank.physics import capabilities, stated
 from physrank.physics.evolution import Evolution
 from physrank.physics.marching import Marching
 from physrank.physics.outlook import Outlook, respond_and_look
@@ -27,4 +27,5 @@ __all__ = [
     "fits",
     "respond",
     "respond_and_look",
+    "stated",
 ]

@@ -70,12 +70,8 @@ class DirichletDiffusion(eqx.Module):
                 result = result - lower * _shifted(padded, axis, -1) - upper * _shifted(padded, axis, 1)
             return result
 
-        # Solved for a right-hand side of size one, which keeps the single-precision preconditioner in range.
-        size = jnp.max(jnp.abs(rhs))
-        size = jnp.where(size > 0, size, 1.0)
         krylov = Krylov(rtol=rtol, max_steps=1000, method="cg")
-        unit = krylov.solve(operator, rhs / size, floor / size, self._preconditioner(reaction))
-        return Solve(size * unit.value, size * unit.defect, unit.iterations, unit.solved)
+        return krylov.solve(operator, rhs, floor, self._preconditioner(reaction))
 
     def _preconditioner(self, reaction: Array) -> LinearMap:
         """√a-scaled sine inverse.

@@ -112,7 +112,10 @@ class Krylov(eqx.Module):
     ) -> Solve:
         # Scaling rows would spoil a symmetric operator, so conjugate gradients only judge by it.
         applied = 1.0 if scale is None or self.method == "cg" else scale
-        wanted = applied * rhs
+        # Solved for a right-hand side of size one: numbers of 1e-300 have squares too.
+        size = jnp.max(jnp.abs(applied * rhs))
+        size = jnp.where((size > 0) & jnp.isfinite(size), size, 1.0)
+        wanted = applied * rhs / size
         structure = jax.ShapeDtypeStruct(rhs.shape, rhs.dtype)
         tags: Any = lx.positive_semidefinite_tag if self.method == "cg" else ()
         unit = 1.0 if self.method == "gmres" else UNIT  # GMRES takes a small basis vector for a breakdown
@@ -123,10 +126,10 @@ class Krylov(eqx.Module):
                 lambda r: unit * inverse(r / applied), structure, tags
             )
         if guess is not None:
-            options["y0"] = unit * guess
+            options["y0"] = unit * guess / size
         # lineax scales entry by entry; one number in the Euclidean norm is the classical criterion. A right-hand
         # side at round-off level (anchor = solution) must not be chased below what float64 can represent.
-        target = jnp.maximum(self.rtol * norm(wanted) + self.atol, floor)
+        target = jnp.maximum(self.rtol * norm(wanted) + self.atol / size, floor / size)
         common: dict[str, Any] = {
             "rtol": 0.0,
             "atol": jnp.maximum(target, jnp.finfo(rhs.dtype).tiny),
@@ -141,7 +144,7 @@ class Krylov(eqx.Module):
             solver = lx.BiCGStab(**common)
         linear = lx.FunctionLinearOperator(lambda x: applied * operator(x) / unit, structure, tags)
         solution = lx.linear_solve(linear, wanted, solver, options=options, throw=False)
-        value = solution.value / unit
+        value = size * solution.value / unit
         judge = 1.0 if scale is None else scale
         return judged(value, operator(value) - rhs, rhs, solution.stats["num_steps"], floor, judge)
 

@@ -22,6 +22,7 @@ from physrank.physics.solvers import (
     Solve,
     check_solver,
     choose,
+    norm,
     row_scales,
     signs,
 )
@@ -148,10 +149,17 @@ class Stationary(Problem):
         return self.linearise(base)[1].solve(-self.defect(state), rough=True).value
 
     def undetermined(self, base: Array) -> Array:
-        """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about."""
+        """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about.
+
+        With an iterative solver a second solve would cost too much: there, only constants are tried.
+        """
         tangent = self.linearise(base)[1]
-        pattern = signs(base)
-        return pattern - tangent.solve(tangent.apply(pattern), rough=True).value
+        if isinstance(choose(self.solver, base.size), Krylov):
+            constant = jnp.ones_like(base)
+            kernel = norm(tangent.apply(constant)) <= 1e-9 * tangent.magnitude() * norm(constant)
+            return jnp.where(kernel, constant, 0.0)
+        pattern = 1.0 + signs(base)
+        return pattern - tangent.solve(tangent.apply(pattern)).value
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         if self.residual_weights is None:

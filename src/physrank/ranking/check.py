@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +13,7 @@ from jaxtyping import Array as JaxArray
 
 from physrank import compute
 from physrank._arrays import Array, to_numpy
-from physrank.physics import Problem, capabilities, fits
+from physrank.physics import Problem, capabilities, fits, stated
 from physrank.physics.response import residual_norm
 from physrank.physics.solvers import norm
 
@@ -124,10 +123,11 @@ def _marches(problem: Problem) -> bool:
 
 def _numbers(problem: Problem, state: Array, vary: Sequence[str] | None) -> Iterator[Suggestion]:
     """Each stated number multiplied by factors, all in one compiled program, then refined around the best ones."""
-    names = _stated(problem)
+    names = tuple(name for name, _ in stated.leaves(problem))
     if vary is not None and (unknown := [name for name in vary if name not in names]):
         raise ValueError(f"{type(problem).__name__} has no stated number {unknown[0]!r}; it has {', '.join(names)}.")
     factors = np.tile(FACTORS, (len(names), 1))
+    best, floors = np.ones(len(names)), np.full_like(factors, np.inf)
     for _ in range(ROUNDS):
         trials = np.ones((*factors.shape, len(names)))
         for k in range(len(names)):
@@ -156,40 +156,13 @@ def _numbers(problem: Problem, state: Array, vary: Sequence[str] | None) -> Iter
             yield Suggestion(f"{name} {said}", name, float(factor if value is None else factor * value), float(lowest))
 
 
-def _stated(problem: Problem) -> tuple[str, ...]:
-    """Names of the floats of a problem: fields, and leaves of its data."""
-    names = []
-    for name, value in vars(problem).items():
-        if isinstance(value, float):
-            names.append(name)
-        elif callable(value):
-            continue
-        else:
-            leaves = jax.tree_util.tree_flatten_with_path(eqx.filter(value, _is_float))[0]
-            names += [name + jax.tree_util.keystr(path) for path, _ in leaves]
-    return tuple(names)
-
-
-def _is_float(leaf: Any) -> bool:
-    return eqx.is_array(leaf) and jnp.issubdtype(leaf.dtype, jnp.inexact)
-
-
 def _value(problem: Problem, name: str) -> float | None:
     """A single number's value; None for fields, which are varied as a whole; 0 for fields that vanish."""
-    leaf = dict(_leaves(problem))[name]
+    leaf = dict(stated.leaves(problem))[name]
     values = np.asarray(leaf)
     if values.size == 1:
         return float(np.real(values.ravel()[0]))
     return 0.0 if not np.any(values) else None
-
-
-def _leaves(problem: Problem) -> Iterator[tuple[str, Any]]:
-    for name, value in vars(problem).items():
-        if isinstance(value, float):
-            yield name, value
-        elif not callable(value):
-            for path, leaf in jax.tree_util.tree_flatten_with_path(eqx.filter(value, _is_float))[0]:
-                yield name + jax.tree_util.keystr(path), leaf
 
 
 def _varied_floors(problem: Problem, names: tuple[str, ...], factors: JaxArray, state: JaxArray) -> JaxArray:
@@ -205,7 +178,7 @@ def _varied(problem: Problem, names: tuple[str, ...], factors: JaxArray) -> Prob
         elif not callable(value):
             new = jax.tree_util.tree_map_with_path(
                 lambda path, leaf, name=name: (
-                    _scaled(name, leaf, by_name[name + jax.tree_util.keystr(path)]) if _is_float(leaf) else leaf
+                    _scaled(name, leaf, by_name[name + jax.tree_util.keystr(path)]) if stated.is_float(leaf) else leaf
                 ),
                 value,
             )

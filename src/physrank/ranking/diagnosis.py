@@ -44,7 +44,7 @@ def doubts(ranking: "Ranking") -> tuple[str, ...]:
     rows = np.ix_(valid, valid)
     is_open = ~ranking.settled_pairs[rows]
     for cause, part in ranking.rung.parts.items():
-        alone = is_open & (part[rows] >= 0.5 * ranking.uncertainty[rows]) & (part[rows] > 0)
+        alone = is_open & (part[rows] >= 0.5 * ranking.rung.uncertainty[rows]) & (part[rows] > 0)
         if alone.any():
             count = int(np.triu(alone | alone.T, 1).sum())
             found.append(f"{count} pair{'s are' if count > 1 else ' is'} open: {CAUSES.get(cause, cause)}")
@@ -58,7 +58,7 @@ def _aloof(ranking: "Ranking", valid: np.ndarray) -> list[str]:
     if len(valid) < 2:
         return []
     spread = float(np.nanmax(ranking.rung.question.distances[np.ix_(valid, valid)]))
-    nearest = float(np.nanmin(ranking.error_estimates))
+    nearest = float(np.nanmin(np.sqrt(ranking.scoring.values)))
     if not nearest > ALOOF * spread > 0:
         return []
     return [

@@ -25,6 +25,8 @@ class Selection:
     confidence: float
     excluded: dict[str, str]
     unresolved: dict[int, str]  # inputs that were let in although their scores are not to be trusted
+    uncertainty: Array  # N × N: how far the mean gaps may still move, from the doubts of single inputs; NaN: not known
+    open_inputs: int = 0  # inputs whose own best candidate is not settled
 
     @property
     def best(self) -> str:
@@ -40,16 +42,28 @@ class Selection:
         return float(self.frequency[self.names.index(self.best)])
 
     @property
-    def settled(self) -> bool | None:
-        """Whether the score gap exceeds twice the concentration radius; None when no bound was stated.
+    def survives_doubt(self) -> bool | None:
+        """Whether the choice on these inputs stays the best one whatever their uncertainties do; None when not known."""
+        best = int(np.nanargmin(self.mean_scores))
+        others = [k for k in np.flatnonzero(np.isfinite(self.mean_scores)) if k != best]
+        gaps, doubt = self.mean_scores[others] - self.mean_scores[best], self.uncertainty[best, others]
+        return None if np.isnan(doubt).any() else bool(np.all(gaps > doubt))
 
-        True means: with the stated confidence, the population winner *of these scores* is the one chosen, if inputs
-        are independent draws from the deployment population. It says nothing about the scores' own errors.
+    @property
+    def settled(self) -> bool | None:
+        """Whether every other mean score is worse by more than twice the concentration radius and its own uncertainty.
+
+        True means: with the stated confidence, the population winner of these scores is the one chosen, if inputs are
+        independent draws from the deployment population, and the doubts of single inputs do not change that. None when no
+        bound was stated, unless the doubts alone could change the choice: then it is not settled.
         """
         if self.radius is None:
-            return None
-        finite = np.sort(self.mean_scores[np.isfinite(self.mean_scores)])
-        return bool(len(finite) < 2 or finite[1] - finite[0] > 2 * self.radius)
+            return False if self.survives_doubt is False else None
+        best = int(np.nanargmin(self.mean_scores))
+        others = [k for k in np.flatnonzero(np.isfinite(self.mean_scores)) if k != best]
+        doubt = np.where(np.isnan(self.uncertainty[best, others]), 0.0, self.uncertainty[best, others])
+        gaps = self.mean_scores[others] - self.mean_scores[best]
+        return bool(np.all(gaps > 2 * self.radius + doubt))
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -59,6 +73,8 @@ class Selection:
             "radius": self.radius,
             "confidence": self.confidence,
             "settled": self.settled,
+            "survives_doubt": self.survives_doubt,
+            "open_inputs": self.open_inputs,
             "candidates": {
                 name: {"mean_score": None if np.isnan(score) else float(score), "frequency": float(share)}
                 for name, score, share in zip(self.names, self.mean_scores, self.frequency, strict=True)
@@ -79,6 +95,9 @@ class Selection:
         lines += [f"  {name:<{width}}  excluded: {why}" for name, why in self.excluded.items()]
         if self.unresolved:
             lines.append(f"  {len(self.unresolved)} of {self.inputs} inputs are UNRESOLVED and count all the same")
+        if self.open_inputs:
+            doubt = "that could change the choice" if self.survives_doubt is False else "the choice survives that"
+            lines.append(f"  {self.open_inputs} of {self.inputs} inputs are open in themselves: {doubt}")
         if self.radius is not None:
             verdict = "settled" if self.settled else "not settled"
             lines.append(f"  concentration radius {self.radius:.3g} at confidence {self.confidence:g}: {verdict}")
@@ -103,7 +122,7 @@ def select(
     """
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1; got {resamples}.")
-    rows, excluded, unresolved = [], {}, {}
+    rows, excluded, unresolved, doubts, still_open = [], {}, {}, [], 0
     names: tuple[str, ...] = ()
     if isinstance(rankings, Ranking | Scores):
         raise ValueError("select needs the rankings of many inputs; got a single one.")
@@ -127,6 +146,8 @@ def select(
             if not ok:
                 excluded.setdefault(name, f"no valid prediction on input {k}")
         rows.append(scores.values)
+        doubts.append(np.full((len(names),) * 2, np.nan) if scores.uncertainty is None else scores.uncertainty)
+        still_open += isinstance(item, Ranking) and not item.best_settled
     if not rows:
         raise ValueError("No rankings: a panel needs at least one input (a generator can be read only once).")
     table = np.stack(rows)
@@ -143,6 +164,8 @@ def select(
         confidence=confidence,
         excluded=excluded,
         unresolved=unresolved,
+        uncertainty=np.mean(doubts, axis=0),
+        open_inputs=int(still_open),
     )
 
 

@@ -11,8 +11,9 @@ from physrank import rungs, tasks
 from physrank.certificates import Certified
 from physrank.physics import Correction, Problem
 from physrank.ranking import anchors
+from physrank.ranking.asked import Asked
 from physrank.ranking.candidates import Candidates, Invalid
-from physrank.ranking.ranking import Asked, Ranking, assemble
+from physrank.ranking.ranking import Ranking, assemble
 from physrank.rungs import Question, data
 from physrank.tasks import Task
 

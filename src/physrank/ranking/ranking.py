@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,27 +15,12 @@ from physrank.geometry import ComparisonSubspace, TaskSpace
 from physrank.geometry.space import Array
 from physrank.physics import Problem, Response, capabilities
 from physrank.ranking import anchors, diagnosis, dictionary
+from physrank.ranking.asked import Asked
 from physrank.ranking.candidates import Candidates
 from physrank.ranking.scores import Scores
 from physrank.rungs import Question, Rung
-from physrank.rungs.data import Doubtful, certain
 from physrank.rungs.diagnosis import defect_reduction, residual_floor
 from physrank.tasks import Task
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What must be settled: the whole order, or a candidate within `tolerance` of the best loss."""
-
-    decide: Literal["order", "best"] = "order"
-    tolerance: float = 0.0
-    doubtful: Doubtful = certain  # what the stated uncertainty of the data adds to a rung
-
-    def __post_init__(self) -> None:
-        if self.decide not in ("order", "best"):
-            raise ValueError(f'decide must be "order" or "best"; got {self.decide!r}.')
-        if not (np.isfinite(self.tolerance) and self.tolerance >= 0):
-            raise ValueError(f"tolerance must be a finite number ≥ 0; got {self.tolerance!r}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +46,11 @@ class Ranking:
     @property
     def scores(self) -> Array:
         """S_i = ‖q − y_i‖²; NaN for excluded candidates."""
-        return self.scoring.values
+        return self._squared(self.scoring.values)
+
+    def _squared(self, values: Array) -> Array:
+        """From the units in which decisions are made."""
+        return values if self.scoring.unit == 1.0 else values * self.scoring.unit**2
 
     @property
     def best(self) -> str:
@@ -80,7 +69,7 @@ class Ranking:
     @property
     def gaps(self) -> Array:
         """`gaps[i, j] = S_j − S_i`: positive where i is preferred."""
-        return self.scoring.gaps
+        return self._squared(self.scoring.gaps)
 
     def labels(self, tolerance: float = 0.0) -> np.ma.MaskedArray:
         """Three-way pair labels: +1, 0 (tie), −1; masked for excluded candidates."""
@@ -100,14 +89,24 @@ class Ranking:
     @property
     def uncertainty(self) -> Array:
         """How far each gap may still move (N × N), all causes together: an estimate, not a bound. See `rung.parts`."""
-        return self.rung.uncertainty
+        return self._squared(self.rung.uncertainty)
+
+    @property
+    def data_uncertainty(self) -> Array | None:
+        """The part of `uncertainty` that comes from data stated as uncertain; None when none was."""
+        found = self.rung.extra.get("data")
+        return None if found is None else self._squared(found)
 
     @property
     def settled_pairs(self) -> np.ndarray:
         """N × N: whether a pair's sign survives its uncertainty, or both are within the tolerance all the same."""
         if self.unresolved:
             return np.eye(len(self.names), dtype=bool)
-        return geometry.settled_pairs(self.gaps, self.uncertainty, self.asked.tolerance)
+        return geometry.settled_pairs(self.scoring.gaps, self.rung.uncertainty, self._tolerance)
+
+    @property
+    def _tolerance(self) -> float:
+        return self.asked.tolerance / self.scoring.unit**2 if self.asked.tolerance else 0.0
 
     @property
     def settled(self) -> bool:
@@ -126,8 +125,8 @@ class Ranking:
         rows = np.ix_(valid, valid)
         if what == "order":
             return bool(self.settled_pairs[rows].all())
-        regret = geometry.possible_regret(self.gaps[rows], self.uncertainty[rows])
-        return bool(regret[np.argmin(self.scores[valid])] <= self.asked.tolerance)
+        regret = geometry.possible_regret(self.scoring.gaps[rows], self.rung.uncertainty[rows])
+        return bool(regret[np.argmin(self.scoring.values[valid])] <= self._tolerance)
 
     @property
     def open_groups(self) -> list[list[str]]:
@@ -165,7 +164,7 @@ class Ranking:
     @property
     def error_estimates(self) -> Array:
         """√S_i: estimated task error of each candidate. An estimate, not a bound."""
-        return np.sqrt(self.scores)
+        return self.scoring.unit * np.sqrt(self.scoring.values)
 
     @property
     def response(self) -> Response:
@@ -176,8 +175,9 @@ class Ranking:
     @property
     def relative_errors(self) -> Array:
         """√S_i / ‖q‖."""
-        size = float(self.space.norm(self.proxy))
-        return self.error_estimates / size if size > 0 else np.full_like(self.scores, np.nan)
+        unit = self.scoring.unit
+        size = float(self.space.norm(self.proxy / unit))
+        return self.error_estimates / unit / size if size > 0 else np.full_like(self.scores, np.nan)
 
     @property
     def error_uncertainty(self) -> float:
@@ -300,17 +300,17 @@ def assemble(
 ) -> Ranking:
     """A rung turned into scores and decisions."""
     rung = asked.doubtful(problem, rung)
-    question = rung.question
     scoring = Scores(
         rung.name,
         candidates.names,
-        geometry.scores_of(question.space, question.outputs, rung.proxy),
+        rung.scores,
         rung.failed,
         rung.solves,
         rung.seconds,
         allow_unresolved,
         candidates.excluded,
         rung.uncertainty,
+        rung.question.unit,
     )
     return Ranking(
         problem, candidates, anchor, rung, scoring, asked, left_out, diagnosis.notes(candidates, rung, left_out)

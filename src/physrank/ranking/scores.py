@@ -25,6 +25,7 @@ class Scores:
     allow_unresolved: bool = field(default=False, repr=False)
     excluded: dict[str, str] = field(default_factory=dict)  # candidate → why it has no score
     uncertainty: Array | None = None  # N × N: how far each gap may still move; None: the method does not say
+    unit: float = 1.0  # values are in units², where squares of the numbers themselves would leave float64
 
     def __post_init__(self) -> None:
         missing = [

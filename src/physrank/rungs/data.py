@@ -13,13 +13,13 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 
 from physrank import compute
 from physrank._arrays import as_double
 from physrank.physics import Problem
+from physrank.physics.stated import is_float
 from physrank.rungs.rung import Rung
 
 Doubtful = Callable[[Problem, Rung], Rung]
@@ -48,10 +48,10 @@ def resolve(uncertainty: Any, problem: Problem) -> Doubtful:
 
 def _half_widths(problem: Problem, name: str, stated: Any) -> Any:
     """Like the problem's data of that name: how far each number may be off."""
-    known = sorted(field for field in vars(problem) if jax.tree.leaves(eqx.filter(getattr(problem, field), _is_float)))
+    known = sorted(field for field in vars(problem) if jax.tree.leaves(eqx.filter(getattr(problem, field), is_float)))
     if name not in known:
         raise ValueError(f"{type(problem).__name__} has no data called {name!r}; it has {', '.join(known)}.")
-    values = eqx.filter(getattr(problem, name), _is_float)
+    values = eqx.filter(getattr(problem, name), is_float)
     if np.ndim(stated) == 0 and not isinstance(stated, Mapping | Sequence):
         if not (np.isfinite(stated) and stated >= 0):
             raise ValueError(f"uncertainty[{name!r}] must be a finite number ≥ 0; got {stated!r}.")
@@ -66,10 +66,6 @@ def _half_widths(problem: Problem, name: str, stated: Any) -> Any:
         raise ValueError(f"uncertainty[{name!r}] does not fit the data: {problem_found}") from None
 
 
-def _is_float(leaf: Any) -> bool:
-    return eqx.is_array(leaf) and jnp.issubdtype(leaf.dtype, jnp.inexact)
-
-
 def _by_adjoints(problem: Problem, rung: Rung, widths: Mapping[str, Any]) -> Rung:
     question = rung.question
     valid = np.flatnonzero(~np.isnan(question.outputs.reshape(len(question.outputs), -1)).any(axis=1))
@@ -81,14 +77,16 @@ def _by_adjoints(problem: Problem, rung: Rung, widths: Mapping[str, Any]) -> Run
         for slope, width in zip(jax.tree.leaves(slopes[name]), jax.tree.leaves(half), strict=True):
             flat, size = slope.reshape(len(valid), -1), np.ravel(width)
             moved += np.stack([np.abs(flat - row) @ size for row in flat])
-    return replace(rung, extra={**rung.extra, "data": _placed(2 * moved, valid, len(question.outputs))})
+    return replace(
+        rung, extra={**rung.extra, "data": _placed(2 * moved / question.unit**2, valid, len(question.outputs))}
+    )
 
 
 def _sensitivities(problem: Problem, task: Any, state: JaxArray, covectors: JaxArray, names: tuple[str, ...]) -> Any:
     """(∂A/∂θ)ᵀ z for every covector, by name of the data."""
     tangent = problem.linearise(state)[1]
     _, pull = jax.vjp(task, state)
-    chosen = {name: eqx.filter(getattr(problem, name), _is_float) for name in names}
+    chosen = {name: eqx.filter(getattr(problem, name), is_float) for name in names}
 
     def defect(data: Any) -> JaxArray:
         changed = problem

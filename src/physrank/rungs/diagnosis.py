@@ -80,9 +80,10 @@ def _too_far(problem: Problem, response: Response, outlook: Outlook | None) -> s
     """Whether the correction came no closer to a solution: then the linearisation did not reach."""
     remedy = "try another anchor, or corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))"
     reduction = known_reduction(response, outlook)
-    moved, size = (float(np.linalg.norm(np.ravel(x))) for x in (response.state - response.base, response.base))
-    if outlook is None and moved > LARGE_CORRECTION * size:  # suspect: the equation itself can tell
+    if outlook is None and _large(response):  # suspect: the equation itself can tell
         reduction = defect_reduction(problem, response)
+    if outlook is not None and outlook.undetermined is not None and np.any(outlook.undetermined):
+        return None  # it moves where nothing holds it: that leaves pairs open, but is no failure to linearise
     small = 1e-12 * max(float(np.abs(response.state).max(initial=0.0)), np.finfo(float).tiny)
     if reduction is not None and reduction > 1 and float(np.abs(response.correction).max(initial=0.0)) > small:
         grew = f"{reduction:.2g} times" if np.isfinite(reduction) else "beyond all numbers"
@@ -93,6 +94,12 @@ def _too_far(problem: Problem, response: Response, outlook: Outlook | None) -> s
             f"anchor is too far from a solution for one linearisation; {remedy}"
         )
     return None
+
+
+def _large(response: Response) -> bool:
+    unit = max(float(np.abs(response.base).max(initial=0.0)), np.finfo(float).tiny)
+    moved, size = (float(np.linalg.norm(np.ravel(x / unit))) for x in (response.state - response.base, response.base))
+    return moved > LARGE_CORRECTION * size
 
 
 def _ratio(after: float, before: float) -> float:

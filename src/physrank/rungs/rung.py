@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from physrank.geometry import TaskSpace
+from physrank.geometry import TaskSpace, scores_of
 from physrank.geometry.space import Array
 from physrank.physics import Response
 from physrank.tasks import Task
@@ -34,15 +34,25 @@ class Question:
         return cls(task, shown, task.space(shown))
 
     @cached_property
+    def unit(self) -> float:
+        """A power of two in which outputs are measured before anything is squared: 1e-300 ranks like 1."""
+        size = float(np.nanmax(np.abs(self.outputs), initial=0.0))
+        return 1.0 if size == 0 or 1e-120 < size < 1e120 else float(2.0 ** np.floor(np.log2(size)))
+
+    def measured(self, values: Array) -> Array:
+        """Outputs, or changes of them, in that unit."""
+        return values if self.unit == 1.0 else values / self.unit
+
+    @cached_property
     def distances(self) -> Array:
-        """‖y_i − y_j‖."""
-        return self.space.distances(self.outputs)
+        """‖y_i − y_j‖, in units."""
+        return self.space.distances(self.measured(self.outputs))
 
     def along(self, change: Array) -> Array:
-        """⟨change, y_i − y_j⟩ for all pairs; differences first, so that large common parts do not cancel."""
+        """⟨change, y_i − y_j⟩ for all pairs, in units²; differences first, so that large common parts do not cancel."""
         with np.errstate(invalid="ignore", over="ignore"):
             centred = self.outputs - self.outputs[~np.isnan(self.outputs.reshape(len(self.outputs), -1)).any(axis=1)][0]
-            moved = self.space.inner(change, centred)
+            moved = self.space.inner(self.measured(change), self.measured(centred))
             return moved[:, None] - moved[None, :]
 
 
@@ -82,8 +92,14 @@ class Rung:
         return self.question.task.outputs((self.state + movement)[None])[0] - self.proxy
 
     @cached_property
+    def scores(self) -> Array:
+        """S_i = ‖q − y_i‖², in units²."""
+        question = self.question
+        return scores_of(question.space, question.measured(question.outputs), question.measured(self.proxy))
+
+    @cached_property
     def parts(self) -> dict[str, Array]:
-        """By cause: how far each gap may move (N × N). Estimates, not bounds; ∞ where the equation does not say."""
+        """By cause: how far each gap may move (N × N, units²). Estimates, not bounds; ∞ where the equation does not say."""
         question, found = self.question, {}
         for cause, movement in self.movements.items():
             found[cause] = 2 * SAFETY * np.abs(question.along(self.change(movement)))
@@ -93,28 +109,32 @@ class Rung:
         if self.free is not None and np.any(self.free):
             step = self.change(self.free * max(float(np.abs(self.state).max(initial=0.0)), 1e-300))
             cosine = np.abs(question.along(step))
-            seen = cosine > BLIND * float(question.space.norm(step)) * question.distances
+            seen = cosine > BLIND * self._size(step) * question.distances
             found["undetermined"] = np.where(seen, np.inf, 0.0)
         return found
 
     def _algebra(self, response: Response) -> float:
         """How far q may be off because the solve stopped at ℓ, and because numbers are rounded."""
-        moved = float(self.question.space.norm(self.proxy - self.question.task.outputs(self.base[None])[0]))
+        moved = self._size(self.proxy - self.question.task.outputs(self.base[None])[0])
         defect = float(response.defect_norm)
         share = float(response.algebraic_norm) / defect if defect > 0 else 0.0
-        return min(share, 1.0) * moved + ROUND_OFF * float(self.question.space.norm(self.proxy))
+        return min(share, 1.0) * moved + ROUND_OFF * self._size(self.proxy)
+
+    def _size(self, output: Array) -> float:
+        """‖output‖ in units."""
+        return float(self.question.space.norm(self.question.measured(output)))
 
     @property
     def reach(self) -> float:
         """How far the proxy may still move, all causes together; NaN where nothing is known about it."""
         if not self.movements or self.response is None:
             return float("nan")
-        norm = self.question.space.norm
-        return SAFETY * sum(float(norm(self.change(m))) for m in self.movements.values()) + self._algebra(self.response)
+        moved = SAFETY * sum(self._size(self.change(m)) for m in self.movements.values())
+        return self.question.unit * (moved + self._algebra(self.response))
 
     @property
     def uncertainty(self) -> Array:
-        """How far each gap may still move, all causes together (N × N); NaN where nothing is known about it."""
+        """How far each gap may still move, all causes together (N × N, units²); NaN where nothing is known about it."""
         number = len(self.question.outputs)
         if not self.movements:
             return np.full((number, number), np.nan)

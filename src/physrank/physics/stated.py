@@ -1,0 +1,37 @@
+"""The numbers that a problem states: its float fields, and the float leaves of its data, by name."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from physrank.physics.problem import Problem
+
+
+def is_float(leaf: Any) -> bool:
+    return eqx.is_array(leaf) and jnp.issubdtype(leaf.dtype, jnp.inexact)
+
+
+def leaves(problem: Problem) -> Iterator[tuple[str, Any]]:
+    """(name, number or array): "viscosity", "data[0]", "data['k']"."""
+    for name, value in vars(problem).items():
+        if isinstance(value, float):
+            yield name, value
+        elif not callable(value):
+            for path, leaf in jax.tree_util.tree_flatten_with_path(eqx.filter(value, is_float))[0]:
+                yield name + jax.tree_util.keystr(path), leaf
+
+
+def in_words(problem: Problem) -> str:
+    """viscosity 0.05, times 0 to 0.5, initial −1 to 1.2."""
+    said = []
+    for name, leaf in leaves(problem):
+        values = np.abs(np.asarray(leaf)) if np.iscomplexobj(leaf) else np.asarray(leaf)
+        if values.size == 1:
+            said.append(f"{name} {float(values.ravel()[0]):.4g}")
+        elif values.size:
+            said.append(f"{name} from {float(values.min()):.4g} to {float(values.max()):.4g}")
+    return ", ".join(said)
