@@ -1,6 +1,16 @@
 """The studies, by name: each file has `run(context)`, which returns a table and a picture, and the `claims` it supports."""
 
-from physrank.lab.studies import additional, certificates, composition, controls, direct, panels, primary, variational
+from physrank.lab.studies import (
+    additional,
+    certificates,
+    composition,
+    controls,
+    direct,
+    doubt,
+    panels,
+    primary,
+    variational,
+)
 
 STUDIES = {
     "primary": primary,
@@ -11,4 +21,5 @@ STUDIES = {
     "panels": panels,
     "direct": direct,
     "certificates": certificates,
+    "doubt": doubt,
 }

@@ -63,7 +63,7 @@ def _measure(context: Context, library: Library) -> dict[str, Array]:
 
 def _case(problem: Any, candidates: dict[str, Array], most: int, reference: Reference) -> dict[str, Array]:
     """Certificates after 1 … `most` corrections, then the target revealed; pairs are those above the diagonal."""
-    current, steps = ranking.rank(problem, candidates, allow_unresolved=True), []
+    current, steps = ranking.rank(problem, candidates, anchor="mean", allow_unresolved=True), []
     upper = np.triu_indices(len(candidates), 1)
     for k in range(most):
         current = corrected(current) if k else current

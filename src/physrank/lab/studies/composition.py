@@ -25,6 +25,7 @@ SOME = 48  # inputs of each library on which it is moved
 ON_EIGHT = {
     "mean": scorers.SharedResponse(),
     "medoid": partial(scorers.SharedResponse(), anchor="medoid"),
+    "auto": partial(scorers.SharedResponse(), anchor="auto"),
     "raw residual": scorers.RawResidual(),
     "candidates only, medoid": scorers.MedoidCentrality(),
 }

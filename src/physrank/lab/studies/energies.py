@@ -111,7 +111,7 @@ def coverage(context: Context) -> dict[str, list[dict[str, Any]]]:
 
 def _measure(case: Case) -> dict[str, Array]:
     """Per target, a row for each number of corrections, with the columns named above."""
-    rankings = [ranking.rank(case.problem, case.library)]
+    rankings = [ranking.rank(case.problem, case.library, anchor="mean")]
     for _ in range(CORRECTIONS):
         rankings.append(corrected(rankings[-1]))
     solution, upper = rankings[-1].state[-1], np.triu_indices(len(ERRORS), 1)
