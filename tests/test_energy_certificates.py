@@ -6,8 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from physrank.geometry.lifts import lift
-from physrank.physics.neumann import neumann_laplacian
 
 import physrank as pr
 from helpers import with_state
@@ -16,6 +14,8 @@ from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.sine_gordon import SineGordonEnergy
 from physrank.equations import DiffusionReaction, SineGordon
 from physrank.geometry import gaps_of
+from physrank.geometry.lifts import lift
+from physrank.physics.neumann import neumann_laplacian
 from problems import burgers
 from test_equations import breather, kinks
 

@@ -16,6 +16,7 @@ pytest.importorskip("neuralop")
 safetensors = pytest.importorskip("safetensors.torch")
 
 from physrank import _io  # noqa: E402
+from physrank.geometry import lifts  # noqa: E402
 from physrank.lab.equations import EQUATIONS  # noqa: E402
 from physrank.lab.libraries import GROUPS, LIBRARIES, PROFILES, RUNS  # noqa: E402
 from physrank.lab.models import networks  # noqa: E402
@@ -23,7 +24,6 @@ from physrank.lab.store import checkpoints, files, predictions  # noqa: E402
 from physrank.lab.store.files import StoreError  # noqa: E402
 from physrank.lab.training import inference  # noqa: E402
 from physrank.lab.training import run as training  # noqa: E402
-from physrank.geometry import lifts  # noqa: E402
 from physrank.ranking.scorers import DirectSolve  # noqa: E402
 
 TINY = replace(PROFILES["smoke"], training=8, validation=2, epochs=4, batch=4, evaluation=3, panels=1, panel_size=3, deployment=3)  # fmt: skip  # noqa: E501

@@ -75,8 +75,9 @@ def check(problem: Problem, known: Any, vary: Sequence[str] | None = None) -> Ch
     Other arguments: `vary`, names of the stated numbers to try (default: every float of the problem).
     """
     raw = to_numpy("known", known, finite=True)
-    slips = [(name, fixed) for name, fixed in _slips(problem, raw) if fits(fixed.shape, problem.state_shape)]
     state = capabilities.lift(problem, raw)
+    expected = problem.state_shape or state.shape
+    slips = [(name, fixed) for name, fixed in _slips(problem, raw) if fits(fixed.shape, expected)]
     if not fits(state.shape, problem.state_shape):
         if not slips:
             raise ValueError(
@@ -208,7 +209,9 @@ def _slips(problem: Problem, known: Array) -> Iterator[tuple[str, Array]]:
         yield "the repeated end point dropped", lifted(known[cut])
     yield "the opposite sign", lifted(-known)
     if _marches(problem) and len(known) > 2:
-        yield "its rows shifted by one (row 0 dropped)", lifted(np.concatenate([known[1:], known[-1:]]))
+        later, earlier = (2 * known[[-1]] - known[[-2]]), (2 * known[[0]] - known[[1]])
+        yield "its rows shifted by one (row 0 dropped)", lifted(np.concatenate([known[1:], later]))
+        yield "its rows shifted by one (a row missing at the start)", lifted(np.concatenate([earlier, known[:-1]]))
         yield "its rows reversed in time", lifted(known[::-1].copy())
     convert: Callable[[Array], Array] | None = getattr(problem, "from_primitive", None)
     if convert is not None and fits(known.shape, problem.state_shape):

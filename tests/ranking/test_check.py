@@ -1,0 +1,186 @@
+"""`check`: passes on right problems, fails on mis-stated ones, and names what is wrong among its first suggestions."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import physrank as pr
+from problems import TIMES, bratu, diffusion_reaction, explicit_step, flow, reaction_diffusion, sine_gordon
+
+X = np.linspace(0, 2 * np.pi, 32, endpoint=False)
+
+
+def burgers(**options):
+    stated = {
+        "initial": np.sin(X) + 0.3 * np.cos(2 * X),
+        "viscosity": 0.05,
+        "times": TIMES,
+        "forcing": 0.2 * np.sin(X),
+        "substeps": 16,
+    }
+    return pr.equations.Burgers(**stated | options, points=32)
+
+
+def own_march():
+    rows = np.linspace(0.1, 0.3, 5)[:, None] * np.ones(6)
+    return pr.Marching(explicit_step, np.linspace(0.5, 1.5, 6), jnp.asarray(0.7), forcing=rows)
+
+
+def own_root():
+    return pr.Stationary(
+        lambda u, d: bratu(u, d["strength"]) - d["load"], {"strength": 1.2, "load": np.linspace(1, 2, 9)}
+    )
+
+
+RIGHT = {
+    "burgers": burgers(),
+    "reaction-diffusion": reaction_diffusion(2, 10),
+    "sine-gordon": sine_gordon(),
+    "diffusion-reaction": diffusion_reaction(),
+    "flow 1-D": flow(),
+    "flow 2-D": flow(2, 8),
+    "own march": own_march(),
+    "own root": own_root(),
+}
+SHAPES = {"own march": (6, 6), "own root": (9,)}
+
+
+def known(name):
+    state, failed = pr.scorers.DirectSolve().solution(RIGHT[name], SHAPES.get(name) or RIGHT[name].state_shape)
+    assert failed is None
+    return state
+
+
+KNOWN = {name: known(name) for name in RIGHT}
+
+
+def times(name, field, factor):
+    """The problem with one stated number multiplied."""
+    with pr.double():
+        return eqx.tree_at(lambda p: getattr(p, field), RIGHT[name], getattr(RIGHT[name], field) * factor)
+
+
+def data(name, key, factor):
+    with pr.double():
+        return eqx.tree_at(lambda p: p.data[key], RIGHT[name], RIGHT[name].data[key] * factor)
+
+
+# (right problem, stated number, factors, its true value; None: a field, to be multiplied by 1 / factor)
+FACTORS = [
+    ("burgers", "viscosity", (0.1, 0.5, 2, 10), 0.05),
+    ("reaction-diffusion", "diffusion", (0.25, 3), None),
+    ("reaction-diffusion", "forcing", (0.25, 3), None),
+    ("reaction-diffusion", "linear", (0.25, 3), 0.9),
+    ("reaction-diffusion", "cubic", (0.25, 3), 0.7),
+    ("sine-gordon", "speed", (0.5, 0.8, 1.3), 1.2),
+    ("sine-gordon", "forcing", (0.3, 4), None),
+    ("diffusion-reaction", "threshold", (40, 100), 5e-3),
+    ("diffusion-reaction", "diffusion", (0.2, 5), None),
+    ("diffusion-reaction", "times", (0.5, 2), None),
+    ("flow 1-D", "gamma", (0.84, 1.2), 5 / 3),
+    ("flow 1-D", "times", (0.5, 2), None),
+    ("flow 2-D", "times", (2,), None),
+    ("flow 2-D", "gamma", (1.2,), 5 / 3),
+    ("own march", "data", (0.3, 2), 0.7),
+    ("own march", "forcing", (2,), None),
+]
+MISSTATED = {
+    f"{name}, {field} ×{f}": (name, times(name, field, f), field, 1 / f if value is None else value)
+    for name, field, factors, value in FACTORS
+    for f in factors
+}
+MISSTATED |= {
+    **{f"burgers, times ×{f}": ("burgers", burgers(times=f * TIMES), "times", 1 / f) for f in (0.5, 2.0)},
+    **{f"burgers, length ×{f}": ("burgers", burgers(length=2 * np.pi * f), "length", 2 * np.pi) for f in (0.5, 2)},
+    "burgers, forcing left out": ("burgers", burgers(forcing=None), "forcing", None),
+    "burgers, forcing ×3": ("burgers", burgers(forcing=0.6 * np.sin(X)), "forcing", 1 / 3),
+    "burgers, initial ×2": ("burgers", burgers(initial=2 * np.sin(X) + 0.6 * np.cos(2 * X)), "initial", 0.5),
+    **{
+        f"own root, {key} ×{f}": ("own root", data("own root", key, f), f"data['{key}']", value or 1 / f)
+        for key, f, value in (("strength", 0.2, 1.2), ("strength", 3, 1.2), ("load", 2, None))
+    },
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_problems_pass(name):
+    found = pr.check(RIGHT[name], KNOWN[name])
+    assert found.passes
+    assert found.floor < 1e-6
+    assert "passes" in str(found)
+
+
+def test_misstated_problems_fail_and_the_culprit_is_named():
+    assert len(MISSTATED) >= 40
+    missed = []
+    for case, (name, problem, culprit, value) in MISSTATED.items():
+        found = pr.check(problem, KNOWN[name])
+        assert not found.passes, (case, found)
+        first = {s.name: s.value for s in found.suggestions[:2]}
+        near = culprit in first and (value is None or first[culprit] is None or abs(first[culprit] / value - 1) < 0.02)
+        missed += [] if near else [(case, str(found))]
+    assert len(missed) <= 0.1 * len(MISSTATED), missed
+
+
+@pytest.mark.parametrize(
+    "slip, made",
+    [
+        ("axes exchanged", lambda u: u.T.copy()),
+        ("opposite sign", lambda u: -u),
+        ("repeated end point", lambda u: np.concatenate([u, u[:, :1]], axis=1)),
+        ("shifted by one", lambda u: np.concatenate([u[:1], u[:-1]])),
+        ("normalised", lambda u: (u - u.mean()) / u.std()),
+    ],
+)
+def test_slips_are_named(slip, made):
+    found = pr.check(RIGHT["burgers"], made(KNOWN["burgers"]))
+    assert not found.passes
+    assert any(slip in s.what for s in found.suggestions[:2]), str(found)
+
+
+def test_primitive_instead_of_conservative_is_named():
+    found = pr.check(RIGHT["flow 1-D"], pr.equations.primitive(KNOWN["flow 1-D"], 5 / 3))
+    assert not found.passes
+    assert "conservative" in found.suggestions[0].what
+
+
+def test_data_of_another_method_passes():
+    """A finer grid's solution is not this grid's, but no number of the equation explains the difference."""
+    fine = pr.equations.ReactionDiffusion(
+        lambda x, y: 0.5 + np.exp(0.5 * np.cos(np.pi * (x + y))),
+        lambda x, y: 20 * np.sin(np.pi * x),
+        0.9,
+        0.7,
+        points=63,
+    )
+    state, _ = pr.scorers.DirectSolve().solution(fine, fine.state_shape)
+    coarse = pr.equations.ReactionDiffusion(
+        lambda x, y: 0.5 + np.exp(0.5 * np.cos(np.pi * (x + y))),
+        lambda x, y: 20 * np.sin(np.pi * x),
+        0.9,
+        0.7,
+        points=31,
+    )
+    assert pr.check(coarse, state[::2, ::2]).passes
+
+
+def test_it_says_where_the_defect_sits():
+    broken = KNOWN["burgers"].copy()
+    broken[3] += 0.3 * np.sin(3 * X)
+    found = pr.check(RIGHT["burgers"], broken)
+    assert not found.passes
+    assert max(found.where, key=found.where.get) in ("row 3", "row 4")
+    flat = pr.Stationary(lambda u, f: u - f, np.ones((6, 6)))
+    assert pr.check(flat, np.pad(np.ones((4, 4)), 1, constant_values=5.0)).where["the boundary"] == 1
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="no stated number 'viscocity'"):
+        pr.check(times("burgers", "viscosity", 2), KNOWN["burgers"], vary=["viscocity"])
+    with pytest.raises(ValueError, match="expected a state of this problem"):
+        pr.check(RIGHT["burgers"], np.ones(3))
+    with pytest.raises(ValueError, match="known must be finite"):
+        pr.check(RIGHT["burgers"], np.full((6, 32), np.nan))
+    only = pr.check(times("burgers", "viscosity", 2), KNOWN["burgers"], vary=["viscosity"])
+    assert {s.name for s in only.suggestions} <= {"viscosity"} | {s.name for s in only.suggestions if s.value is None}
