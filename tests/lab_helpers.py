@@ -28,17 +28,9 @@ class InThisProcess:
 
 
 SOURCE = Path(physrank.__file__).parent
-SETTINGS = {
-    "training": 8,
-    "validation": 2,
-    "epochs": 4,
-    "batch": 4,
-    "evaluation": 3,
-    "panels": 1,
-    "panel_size": 3,
-    "deployment": 3,
-}
-TINY = replace(PROFILES["smoke"], **SETTINGS)
+TINY = replace(
+    PROFILES["smoke"], training=8, validation=2, epochs=4, batch=4, evaluation=3, panels=1, panel_size=3, deployment=3
+)
 BURGERS, SECOND = LIBRARIES["burgers-fno-e1"], LIBRARIES["burgers-cno-e1"]
 
 

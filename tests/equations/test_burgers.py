@@ -5,26 +5,21 @@ import numpy as np
 import pytest
 
 import physrank as pr
+from burgers_flows import NU, cole_hopf
 from helpers import named_substeps, relative_error
 from laws import slope
 from physrank.equations import Burgers
 from problems import burgers
 
-NU, C = 0.1, 1.05
-
-
-def cole_hopf(t, x):
-    """u = −2ν φ_x / φ with φ = C + e^{−νt} cos x, an exact solution of u_t + u u_x = ν u_xx."""
-    decay = np.exp(-NU * t)
-    return 2 * NU * decay * np.sin(x) / (C + decay * np.cos(x))
+wave = cole_hopf(1.05)
 
 
 def burgers_error(points, substeps):
     times = np.linspace(0, 2.0, 4)
-    problem = pr.equations.Burgers(lambda x: cole_hopf(0.0, x), NU, times, points=points, substeps=substeps)
+    problem = pr.equations.Burgers(lambda x: wave(0.0, x), NU, times, points=points, substeps=substeps)
     state, failed = pr.scorers.DirectSolve().solution(problem, (4, points))
     assert failed is None
-    return np.abs(state - cole_hopf(times[:, None], problem.grid.axes[0])).max()
+    return np.abs(state - wave(times[:, None], problem.grid.axes[0])).max()
 
 
 def test_burgers_time_order_is_four():
