@@ -12,6 +12,11 @@ import physrank as pr
 from physrank.equations import ExponaxStepper, UnderResolvedWarning
 
 
+@pytest.fixture
+def promotion():
+    return "standard"  # exponax itself mixes real and complex
+
+
 def _steppers():
     with pr.double():
         grid = np.asarray(ex.make_grid(1, 20.0, 64))

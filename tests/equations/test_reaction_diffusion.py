@@ -1,5 +1,7 @@
 """Law 8 for reaction–diffusion: manufactured solutions, slope and level; coarser grids of the same box."""
 
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +12,8 @@ from laws import slope
 from physrank import scorers
 
 
-def manufactured(dims):
+@cache
+def manufactured():
     """u = Π sin(πx), a = 1 + ½ cos(Σx); f by automatic differentiation of the strong form."""
     u = lambda x: jnp.prod(jnp.sin(jnp.pi * x)) * (1 + x[0])  # noqa: E731
     a = lambda x: 1 + 0.5 * jnp.cos(jnp.sum(x))  # noqa: E731
@@ -21,9 +24,11 @@ def manufactured(dims):
         return -jnp.trace(jax.jacfwd(flux)(x)) + linear * u(x) + cubic * u(x) ** 3
 
     def on_nodes(function):
+        at_points = jax.jit(jax.vmap(function))
+
         def evaluate(*grid):
-            points = jnp.stack([jnp.ravel(g) for g in grid], axis=1)
-            return np.asarray(jax.vmap(function)(points)).reshape(np.shape(grid[0]))
+            points = np.stack([np.ravel(g) for g in grid], axis=1)
+            return np.asarray(at_points(points)).reshape(np.shape(grid[0]))
 
         return evaluate
 
@@ -31,7 +36,7 @@ def manufactured(dims):
 
 
 def rd_error(dims, points, faulty=False):
-    exact, a, force, linear, cubic = manufactured(dims)
+    exact, a, force, linear, cubic = manufactured()
     shifted = (lambda *x: a(*(c + 0.5 / (points + 1) for c in x))) if faulty else a
     problem = pr.equations.ReactionDiffusion(shifted, force, linear, cubic, points=points, dims=dims)
     state, failed = pr.scorers.DirectSolve().solution(problem, (points + 2,) * dims)

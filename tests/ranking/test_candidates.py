@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import physrank as pr
+from helpers import solve
 from libraries import GOOD, ROOT, SMALL, library
 from problems import bratu, burgers, reaction_diffusion
 
@@ -21,12 +22,12 @@ def test_lift_axes_protect_channels():
 
 def test_candidates_of_different_resolution_rank_together():
     problem = burgers(points=64)
-    truth = np.asarray(problem.solve(jnp.zeros((6, 64))).state)
+    truth = solve(problem)
     coarse = pr.lifts.lift(truth, (16,), "fourier")
     ranking = pr.rank(problem, {"off": truth + 0.05, "coarse": coarse, "way off": coarse + 0.3})
     assert ranking.order == ["coarse", "off", "way off"]
     field = reaction_diffusion(2, 14)
-    truth = np.asarray(field.solve(jnp.zeros((16, 16))).state)
+    truth = solve(field)
     small = pr.lifts.lift(truth, (8, 8), "sine")
     assert pr.rank(field, {"off": truth * 1.1, "small": small}).order == ["small", "off"]
     own = pr.Stationary(bratu, data=1.0, grid=pr.Grid.nodes(9), shape=(9,))

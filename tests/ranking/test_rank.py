@@ -2,13 +2,13 @@
 
 import re
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import physrank as pr
+from helpers import solve
 from libraries import GOOD, ROOT, SMALL, every_case, library
 from physrank import anchors
 from physrank.ranking import corrected
@@ -63,7 +63,7 @@ def test_permutations_and_duplicates_drawn(permutation, copied):
 
 def test_boundary_violations_belong_to_the_defect():
     field = reaction_diffusion(2, 6)
-    truth = np.asarray(field.solve(jnp.zeros((8, 8))).state)
+    truth = solve(field)
     lifted_edge = truth.copy()
     lifted_edge[0] += 0.2
     ranking = pr.rank(field, {"violates": lifted_edge, "holds": truth})

@@ -167,7 +167,7 @@ class ReactionDiffusion(Problem):
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         h, interior = self.spacing, jnp.sum(_interior(defect) ** 2)
-        boundary = jnp.sum(defect**2 * _on_boundary(defect.shape))
+        boundary = jnp.sum(defect**2 * _on_boundary(defect.shape).astype(defect.dtype))
         return h ** (self._dims - 1) * boundary + h**self._dims * interior
 
     def dual_energy(self, state: Array, *, adapted: bool = False) -> tuple[Float[Array, ""], Bool[Array, ""]]:
