@@ -184,7 +184,7 @@ class ReactionDiffusion(Problem):
         solve = operator.solve(reaction, residual, floor)
         energy = h**self._dims * jnp.sum(residual * solve.value)
         converged = jnp.linalg.norm(solve.defect) <= 1e-8 * jnp.linalg.norm(residual) + floor
-        boundary = h ** (self._dims - 1) * jnp.sum(defect**2 * _on_boundary(defect.shape))
+        boundary = h ** (self._dims - 1) * jnp.sum(defect**2 * _on_boundary(defect.shape).astype(defect.dtype))
         return energy / (self.coercivity(state) if adapted else 1.0) + boundary, converged
 
     def secant_metric(self, state: Array) -> DirichletMetric:
