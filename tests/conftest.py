@@ -1,11 +1,47 @@
-"""Shared test set-up: every test computes in float64, as the package does."""
+"""Shared set-up: float64 as in the package, strict promotion, and one compilation cache for all workers of a run."""
 
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import jax
 import pytest
 
 from physrank import double
 
+HERE = Path(__file__).parent
+LONGEST = ("lab/studies/test_studies.py", "test_laws.py", "lab/test_demo.py", "lab/equations/test_sine_gordon.py")
+CACHE = "PHYSRANK_TEST_COMPILATIONS"
+
+
+def pytest_configure(config):
+    """The cache is made by whoever starts the run and inherited by its workers."""
+    if not hasattr(config, "workerinput"):
+        os.environ[CACHE] = tempfile.mkdtemp(prefix="physrank-compilations-")
+    jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ.pop(CACHE, ""), ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items):
+    """The longest files first, so that no worker starts one when the others are done."""
+    order = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.relative_to(HERE).as_posix(), len(order)))
+
+
+@pytest.fixture
+def promotion():
+    """How dtypes mix; files that must mix them say so by their own."""
+    return "strict"
+
 
 @pytest.fixture(autouse=True)
-def _float64():
-    with double():
+def _float64(promotion):
+    with double(), jax.numpy_dtype_promotion(promotion):
         yield

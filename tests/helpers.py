@@ -1,8 +1,13 @@
 """What several test files need."""
 
+import re
 from dataclasses import replace
 
 import equinox as eqx
+import numpy as np
+import pytest
+
+import physrank as pr
 
 
 def with_state(ranking, state):
@@ -18,3 +23,28 @@ def with_outputs(ranking, outputs):
     """The ranking as if its candidates had given other outputs."""
     question = replace(ranking.rung.question, outputs=outputs)
     return replace(ranking, rung=replace(ranking.rung, question=question))
+
+
+def solve(problem):
+    state, failed = pr.scorers.DirectSolve().solution(problem, problem.state_shape)
+    assert failed is None
+    assert np.all(np.isfinite(state))
+    return state
+
+
+def named_substeps(build):
+    """What the refusal of a single substep asks for; one less must be refused too."""
+    with pytest.raises(ValueError, match=r"1 substeps per row are unstable.*Use substeps=\d+ or more\.") as refused:
+        build(1)
+    found = re.search(r"substeps=(\d+) or more", str(refused.value))
+    assert found
+    number = int(found[1])
+    with pytest.raises(ValueError, match=f"Use substeps={number} or more"):
+        build(number - 1)
+    return number
+
+
+def relative_error(build, number):
+    """Of the named number against eight times as many."""
+    fine = solve(build(8 * number))
+    return np.linalg.norm(solve(build(number)) - fine) / np.linalg.norm(fine)

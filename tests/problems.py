@@ -83,6 +83,19 @@ def near(problem: pr.equations.CompressibleFlow):
     return lambda seed: rows + 0.02 * np.random.default_rng(seed).standard_normal(rows.shape)
 
 
+def shock_tube(cells, **options):
+    x = (np.arange(cells) + 0.5) / cells
+    start = np.stack([np.where(x < 0.5, 1.0, 0.125), 0 * x, np.where(x < 0.5, 1.0, 0.1)])
+    return pr.equations.CompressibleFlow(
+        pr.equations.conservative(start, 1.4),
+        np.linspace(0, 0.2, 11),
+        "outflow",
+        gamma=1.4,
+        substeps=cells // 10,
+        **options,
+    ), x
+
+
 def _second_difference(u):
     padded = jnp.pad(u, 1)
     return (padded[2:] - 2 * padded[1:-1] + padded[:-2]) * (len(u) + 1) ** 2

@@ -6,6 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+
+@pytest.fixture
+def promotion():
+    return "standard"  # as users have it
+
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 

@@ -13,6 +13,12 @@ import torch
 import physrank as pr
 from physrank.lab.references import pdebench
 
+
+@pytest.fixture
+def promotion():
+    return "standard"  # exponax itself mixes real and complex
+
+
 FOLDER = os.environ.get("PHYSRANK_EXTERNAL_DATA")
 pytestmark = pytest.mark.skipif(
     not FOLDER, reason="external check NOT RUN: set PHYSRANK_EXTERNAL_DATA to the data folder"

@@ -122,7 +122,7 @@ class Burgers(Evolution):
         def nonlinear(spectrum: Array, force: Array) -> Array:
             # Factors and product are truncated: no mode of u² below the cut-off is aliased.
             u = jnp.fft.irfft(jnp.where(resolved, spectrum, 0), n=self.points)
-            return jnp.where(resolved, -0.5j * wavenumber, 0) * jnp.fft.rfft(u**2) + force
+            return jnp.where(resolved, -0.5j * wavenumber.astype(complex), 0) * jnp.fft.rfft(u**2) + force
 
         spectrum = integrating_factor_rk4(
             nonlinear, -viscosity * wavenumber**2, jnp.fft.rfft(now), forcing, interval, self.substeps

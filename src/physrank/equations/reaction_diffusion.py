@@ -174,7 +174,7 @@ class ReactionDiffusion(Problem):
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         h, interior = self.spacing, jnp.sum(_interior(defect) ** 2)
-        boundary = jnp.sum(defect**2 * _on_boundary(defect.shape))
+        boundary = jnp.sum(defect**2 * _on_boundary(defect.shape).astype(defect.dtype))
         return h ** (self._dims - 1) * boundary + h**self._dims * interior
 
     def dual_energy(self, state: Array, *, adapted: bool = False) -> tuple[Float[Array, ""], Bool[Array, ""]]:
@@ -191,7 +191,7 @@ class ReactionDiffusion(Problem):
         solve = operator.solve(reaction, residual, floor)
         energy = h**self._dims * jnp.sum(residual * solve.value)
         converged = jnp.linalg.norm(solve.defect) <= 1e-8 * jnp.linalg.norm(residual) + floor
-        boundary = h ** (self._dims - 1) * jnp.sum(defect**2 * _on_boundary(defect.shape))
+        boundary = h ** (self._dims - 1) * jnp.sum(defect**2 * _on_boundary(defect.shape).astype(defect.dtype))
         return energy / (self.coercivity(state) if adapted else 1.0) + boundary, converged
 
     def secant_metric(self, state: Array) -> DirichletMetric:

@@ -98,10 +98,10 @@ class SineGordon(Evolution):
     def flow(self, now: Array, speed: Array, row: tuple[Array, Array]) -> Array:
         """Φ_n: one stored row to the next."""
         forcing, interval = row
-        wavenumber = 2 * np.pi / self.length * jnp.arange(self.points // 2 + 1)
+        wavenumber = 2 * np.pi / self.length * jnp.arange(self.points // 2 + 1, dtype=float)
 
         def acceleration(u: Array, force: Array) -> Array:
-            curvature = jnp.fft.irfft(-(wavenumber**2) * jnp.fft.rfft(u), n=self.points)
+            curvature = jnp.fft.irfft(-(wavenumber**2).astype(complex) * jnp.fft.rfft(u), n=self.points)
             return speed**2 * curvature - jnp.sin(u) + force
 
         return jnp.stack(velocity_verlet(acceleration, now[0], now[1], forcing, interval, self.substeps))

@@ -21,16 +21,17 @@ def integrating_factor_rk4(
     2 · substeps + 1 rows: its values at the ends and middles of the substeps.
     """
     dt = interval / substeps
-    half = jnp.exp(symbol * dt / 2)
-    full = half * half
+    factor = jnp.exp(symbol * dt / 2)
+    half, full, twice = (real.astype(spectrum.dtype) for real in (factor, factor * factor, 2 * factor))
+    half_step, sixth, damped = (real.astype(spectrum.dtype) for real in (dt / 2, dt / 6, dt * factor))
 
     def substep(u: Array, f: tuple[Array, Array, Array]) -> tuple[Array, None]:
         start, middle, end = f
         k1 = nonlinear(u, start)
-        k2 = nonlinear(half * (u + dt / 2 * k1), middle)
-        k3 = nonlinear(half * u + dt / 2 * k2, middle)
-        k4 = nonlinear(full * u + dt * half * k3, end)
-        return full * u + dt / 6 * (full * k1 + 2 * half * (k2 + k3) + k4), None
+        k2 = nonlinear(half * (u + half_step * k1), middle)
+        k3 = nonlinear(half * u + half_step * k2, middle)
+        k4 = nonlinear(full * u + damped * k3, end)
+        return full * u + sixth * (full * k1 + twice * (k2 + k3) + k4), None
 
     rows = (forcing[:-2:2], forcing[1::2], forcing[2::2])
     return jax.lax.scan(substep, spectrum, rows)[0]

@@ -1,0 +1,79 @@
+"""The steps of the proof for diffusion–reaction, one by one."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from energy_cases import diffusion
+from physrank.certificates import diffusion_reaction
+from physrank.certificates.diffusion_reaction import largest
+from physrank.physics.neumann import neumann_laplacian
+
+
+def test_trapezoidal_growth_holds_for_pairs_of_states():
+    """‖e + ½Δt'ΔF‖ ≤ growth ‖e − ½Δt ΔF‖ and ‖e‖ ≤ inverse ‖e − ½Δt ΔF‖ in every energy, for states far apart."""
+    problem, random = diffusion(0), np.random.default_rng(0)
+    energies, cell = diffusion_reaction.Energies.of(problem), problem.spacing**2
+    data = (problem.diffusion, problem.threshold)
+    rate = jax.jit(lambda w: -problem.trapezoid(w, w, data, jnp.asarray(1.0)))  # F: both ends are the same
+    tightest = 0.0
+    for _ in range(200):
+        s, u = (random.uniform(0, 2) * random.standard_normal((2, 8, 8)) + random.uniform(-1, 1) for _ in range(2))
+        if random.uniform() < 0.5:  # close to a direction that grows
+            u = s + 0.01 * np.array([1.0, random.uniform(-1, 1)])[:, None, None]
+        step, following = random.uniform(0.01, 0.6, 2)
+        error, change = s - u, np.asarray(rate(s)) - np.asarray(rate(u))
+        slopes = s[0] ** 2 + s[0] * u[0] + u[0] ** 2
+        rates = np.maximum(energies.rates(slopes.min()), energies.rates(slopes.max()))
+        before, after, plain = energies.norms(
+            np.stack([error - step / 2 * change, error + following / 2 * change, error]), cell
+        )
+        used = np.isfinite(diffusion_reaction.inverse(rates, step))
+        assert np.all(after[used] <= diffusion_reaction.growth(rates, step, following)[used] * before[used] + 1e-12)
+        assert np.all(plain[used] <= diffusion_reaction.inverse(rates, step)[used] * before[used] + 1e-12)
+        tightest = max(
+            tightest, np.max(after[used] / diffusion_reaction.growth(rates, step, following)[used] / before[used])
+        )
+    assert tightest > 0.95
+
+
+def test_local_rates_cover_the_secant_slopes():
+    random = np.random.default_rng(1)
+    for _ in range(500):
+        s, e = random.uniform(-2, 2), random.uniform(-1, 1) * 10.0 ** random.uniform(-3, 1)
+        u, reach = s - e, abs(e)
+        slope = s * s + s * u + u * u
+        assert max(0.75 * s**2, 3 * s**2 - 3 * abs(s) * reach) <= slope + 1e-12
+        assert slope <= 3 * s**2 + 3 * abs(s) * reach + reach**2 + 1e-12
+
+
+def test_numbers_out_of_range_bound_nothing():
+    """An energy whose rate overflows must not look like one that does not grow."""
+    energies = diffusion_reaction.Energies.of(diffusion())
+    with np.errstate(all="ignore"):
+        for size in (1e160, 1e300, np.inf):
+            bounds = np.full_like(energies.coupling, size)
+            rates = diffusion_reaction.local_rates(energies, bounds, 0.2, 0.0, 1.0, 0.25)
+            carried = diffusion_reaction.growth(rates, 0.2, 0.2)
+            coupled = energies.coupling != 0
+            assert not np.any(np.isfinite(carried[coupled]))
+            assert np.all(carried[~coupled] > 1.2)  # about e^{0.2}
+
+
+def test_laplacian_is_dissipative_in_every_energy():
+    problem, random = diffusion(0, cells=6), np.random.default_rng(2)
+    energies = diffusion_reaction.Energies.of(problem)
+    for _ in range(50):
+        w = random.standard_normal((2, 6, 6))
+        (u, v), (du, dv) = w, np.asarray(problem.diffusion[:, None, None] * neumann_laplacian(w, problem.spacing))
+        g, c = energies.coupling, energies.inhibitor
+        product = np.sum(u * du) + g * (np.sum(u * dv) + np.sum(v * du)) + c * np.sum(v * dv)
+        assert np.all(product <= 1e-12)
+
+
+def test_largest_eigenvalues_do_not_cancel():
+    """Rates for a large slope tend to −1 from above, and never below."""
+    for slope in 10.0 ** np.arange(2, 17):
+        rate = largest((1 - slope, 0.0, -1.0), (1.0, 0.0, 1.0))
+        assert rate == pytest.approx(-1.0, abs=1e-12)

@@ -1,0 +1,137 @@
+"""The local Newton enclosure: constants supplied or computed, and where it must abstain."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import physrank as pr
+from fields import field_problem, zero_of
+from physrank.certificates import Assumption, LocalNewton, newton
+
+
+def quadratic(seed: int, n: int = 6):
+    """x + B(x, x)/2 − f = 0 with a random bilinear B and a known zero."""
+    random = np.random.default_rng(seed)
+    tensor = 0.3 * random.standard_normal((n, n, n)) / n
+    zero = random.standard_normal(n)
+    linear = np.eye(n) * 2 + 0.3 * random.standard_normal((n, n))
+    f = linear @ zero + np.einsum("ijk,j,k->i", tensor, zero, zero) / 2
+    problem = pr.Stationary(
+        lambda x, data: data[0] @ x + jnp.einsum("ijk,j,k->i", data[1], x, x) / 2 - data[2],
+        (linear, tensor, f),
+        solver=pr.Dense(),
+    )
+    return problem, zero, tensor
+
+
+def around(zero: np.ndarray, size: float, seed: int = 0) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(seed)
+    return {f"c{k}": zero + size * random.standard_normal(zero.shape) for k in range(4)}
+
+
+def holds(certificate, ranking, zero) -> bool:
+    gaps = pr.geometry.gaps_of(ranking.space, ranking.outputs, zero)
+    return bool(np.all((certificate.gaps.low <= gaps + 1e-13) & (gaps - 1e-13 <= certificate.gaps.high)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("corrections", [1, 2])
+def test_quadratic_problems_with_computed_constants(seed, corrections):
+    problem, zero, _ = quadratic(seed)
+    ranking = pr.rank(problem, around(zero, 0.05, seed), corrections=corrections)
+    certificate = pr.certify(problem, ranking, by=LocalNewton(degree=2))
+    assert not certificate.failed
+    assert certificate.kind == "theorem"
+    assert holds(certificate, ranking, zero)
+    assert np.linalg.norm(ranking.state - zero) <= certificate.enclosure.state_bound * (1 + 1e-9) + 1e-13
+    assert certificate.certified_pairs[0] >= 5
+
+
+def test_bounds_shrink_quadratically():
+    problem, zero, _ = quadratic(0)
+    found = []
+    for size in (0.04, 0.02, 0.01):
+        ranking = pr.rank(problem, around(zero, size))
+        found.append(pr.certify(problem, ranking, by=LocalNewton(degree=2)).enclosure.state_bound)
+    slopes = np.diff(np.log(found)) / np.log(0.5)
+    np.testing.assert_allclose(slopes, 2.0, atol=0.15)
+
+
+def test_a_cubic_problem_and_supplied_constants():
+    """x + x³ = f entry by entry: β ≤ 1, and Λ = 6 (|v| + R₀) on the ball."""
+    zero = np.array([0.5, -0.3, 0.8])
+    problem = pr.Stationary(lambda x: x + x**3 - (zero + zero**3), solver=pr.Dense())
+    ranking = pr.rank(problem, around(zero, 0.05))
+    computed = pr.certify(problem, ranking, by=LocalNewton(degree=3))
+    stated = pr.certify(problem, ranking, by=LocalNewton(inverse=1.0, lipschitz=6 * (0.9 + 0.1), radius=0.1))
+    for certificate in (computed, stated):
+        assert not certificate.failed
+        assert holds(certificate, ranking, zero)
+    too_small = pr.certify(problem, ranking, by=LocalNewton(inverse=1.0, lipschitz=6.0, radius=1e-6))
+    assert [a.statement for a in too_small.failed] == ["the ball is inside the one where Λ holds"]
+    assert too_small.certified_pairs[0] == 0
+
+
+def test_far_anchors_get_no_certificate():
+    problem, zero, _ = quadratic(1)
+    ranking = pr.rank(problem, around(zero, 30.0), allow_unresolved=True)
+    certificate = pr.certify(problem, ranking, by=LocalNewton(degree=2))
+    assert any("close enough" in a.statement for a in certificate.failed)
+    assert certificate.best is None
+
+
+def test_the_wrong_branch_is_certified_as_what_it_is():
+    """x² = 1: a candidate at −1 has no residual and an error of 2 against the designated truth 1."""
+    problem = pr.Stationary(lambda x: x**2 - 1.0, solver=pr.Dense())
+    given = {"on the other branch": np.array([-1.0]), "near it": np.array([-0.98])}
+    ranking = pr.rank(problem, given)
+    certificate = pr.certify(problem, ranking, by=LocalNewton(degree=2))
+    assert "not proved" in certificate.target  # nothing is said about the designated branch
+    assert holds(certificate, ranking, np.array([-1.0]))
+    assert not holds(certificate, ranking, np.array([1.0]))
+    # The branch as a discrepancy: with the other zero admitted, the decision is open again.
+    both = pr.geometry.FiniteSet(np.array([[0.0], [2.0]]))
+    opened = pr.certify(problem, ranking, by=LocalNewton(degree=2), discrepancy=both)
+    assert opened.best is None
+    assert holds(opened, ranking, np.array([1.0]))
+
+
+def test_a_dropped_remainder_would_be_caught(monkeypatch):
+    """The twin that must fail: without the curvature, and without a look at the correction, it misses the truth."""
+    monkeypatch.setattr(newton, "_uncontradicted", lambda *_: Assumption("nobody looked", True, "–"))
+    problem, zero, _ = quadratic(2)
+    ranking = pr.rank(problem, around(zero, 0.2, 3))
+    flat = pr.certify(problem, ranking, by=LocalNewton(lipschitz=0.0))
+    assert not holds(flat, ranking, zero)
+
+
+def test_what_is_needed_is_said():
+    with pytest.raises(ValueError, match="Give lipschitz"):
+        LocalNewton()
+    problem = pr.Stationary(lambda x: x + x**3 - 1.0, solver=pr.Krylov(method="cg"))
+    ranking = pr.rank(problem, {"a": np.full(200, 0.7), "b": np.full(200, 0.6)})
+    with pytest.raises(ValueError, match="up to 150 unknowns"):
+        pr.certify(problem, ranking, by=LocalNewton(degree=3))
+
+
+def test_newtons_constants_are_checked_and_attributed():
+    for bad in ({"inverse": 0.0, "lipschitz": 1.0}, {"inverse": -1.0, "lipschitz": 1.0}, {"lipschitz": -1e6}):
+        with pytest.raises(ValueError, match="must be a number"):
+            LocalNewton(**bad)
+    problem = field_problem()
+    truth = zero_of(problem)
+    ranking = pr.rank(problem, {"a": truth * 1.001, "b": truth * 0.9})
+    said = str(pr.certify(problem, ranking, by=LocalNewton(inverse=np.float64(1), lipschitz=np.float64(1))))
+    assert "β and Λ stated by the caller" in said
+    wrong = pr.certify(problem, ranking, by=LocalNewton(degree=1))
+    assert any("polynomial of degree 1" in a.statement for a in wrong.failed)
+    right = pr.certify(problem, ranking, by=LocalNewton(degree=3))
+    assert not any("polynomial" in a.statement for a in right.failed)
+
+
+def test_newtons_constants_are_held_against_the_correction():
+    problem = pr.Stationary(lambda x: x**2 - 1.0)
+    ranking = pr.rank(problem, {"a": np.array([1.4]), "b": np.array([1.5])})
+    for stated in ({"lipschitz": 0.0}, {"inverse": 1e-6, "lipschitz": 2.0}):
+        certificate = pr.certify(problem, ranking, by=LocalNewton(**stated))
+        assert any("contradicts neither" in a.statement for a in certificate.failed)

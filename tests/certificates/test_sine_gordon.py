@@ -1,0 +1,114 @@
+"""The certificate of Sine–Gordon: steps of its proof, and the continuum against exact solutions."""
+
+import jax
+import numpy as np
+import pytest
+
+import physrank as pr
+from energy_cases import CONTINUUM, bound, closed, distance, library, off, refined, truth_of, waves
+from exact import breather, kinks
+from helpers import solve
+from physrank.certificates import sine_gordon
+from physrank.certificates.sine_gordon import SineGordonEnergy
+from physrank.equations import SineGordon
+from physrank.geometry.lifts import lift
+
+
+def test_odd_grids():
+    problem = waves(2, points=31)
+    truth = solve(problem)
+    state = off(problem, truth, 0.1, 0, rough=True)
+    for target in ("grid", "continuum"):
+        assert distance(problem, state, truth) <= bound(problem, state, SineGordonEnergy(target))
+
+
+def test_verlet_map_is_lipschitz_as_stated():
+    """‖Φ(a) − Φ(b)‖ ≤ growth ‖a − b‖ in every energy, for pairs of states near and far."""
+    problem, random = waves(3, times=[0.0, 0.3]), np.random.default_rng(3)
+    energies = sine_gordon.Energies.verlet(problem, 0.3 / problem.substeps)
+    row = jax.tree.map(lambda leaf: leaf[0], problem.marching.forcing)
+    flow = jax.jit(lambda w: problem.flow(w, problem.speed, row))
+    mismatch, step = sine_gordon.slope_mismatch(-1.0, 1.0), 0.3 / problem.substeps
+    worst = np.exp(2 * problem.substeps * np.arcsinh(step * mismatch / (4 * energies.floor)))
+    tightest = 0.0
+    for _ in range(50):
+        a = random.uniform(0, 4) * random.standard_normal((2, 32)) + random.uniform(-4, 4)
+        b = a + 10.0 ** random.uniform(-4, 1) * random.standard_normal((2, 32 if random.uniform() < 0.5 else 1))
+        before, after = energies.norms(np.stack([a - b, np.asarray(flow(a)) - np.asarray(flow(b))]))
+        assert np.all(after <= worst * before * (1 + 1e-9))
+        tightest = max(tightest, np.max(after / before / worst))
+    assert tightest > 0.5
+
+
+def test_sup_norm_is_within_reach():
+    problem = waves(0)
+    for energies in (sine_gordon.Energies.verlet(problem, 0.01), sine_gordon.Energies.continuous(problem)):
+        peak = np.zeros((1, 2, 32))  # the extremal function: a Fourier delta over ω²
+        for k in range(len(energies.reach)):
+            peak[0, 0] = np.fft.irfft(energies.frequencies[k] ** -2.0, n=32)
+            ratio = np.abs(peak).max() / energies.norms(peak)[0, k]
+            assert 0.85 * energies.reach[k] < ratio <= energies.reach[k] * (1 + 1e-12)
+
+
+def soliton(exact, length, substeps, points=384):
+    shift = lambda x: x - length / 2  # noqa: E731
+    problem = SineGordon(
+        lambda x: exact(0.0, shift(x))[0],
+        lambda x: exact(0.0, shift(x))[1],
+        np.linspace(0, 2.0, 5),
+        length=length,
+        points=points,
+        substeps=substeps,
+    )
+    x = np.arange(8 * points) * length / (8 * points)
+    return problem, np.stack(exact(2.0, shift(x)))
+
+
+def function_distance(problem, state, exact):
+    """The L² distance between the interpolant of the last row and a function, on a finer grid."""
+    fine = exact.shape[-1]
+    return np.sqrt(np.sum((lift(state[-1], (fine,), "fourier") - exact) ** 2) * problem.length / fine)
+
+
+@pytest.mark.parametrize("exact, length", [(breather, 60.0), (kinks, 80.0)], ids=["breather", "kinks"])
+def test_continuum_bound_against_exact_solutions(exact, length):
+    """Within a factor of 8 of the distance to the exact solution, and second order with the time step."""
+    bounds = []
+    for substeps in (8, 16):
+        problem, end = soliton(exact, length, substeps)
+        state = solve(problem)
+        true = function_distance(problem, state, end)
+        bounds.append(bound(problem, state, CONTINUUM))
+        assert true <= bounds[-1] <= 8 * true
+        for size in (1e-3, 0.1):
+            rough = off(problem, state, size, 1, rough=True)
+            assert function_distance(problem, rough, end) <= bound(problem, rough, CONTINUUM) < np.inf
+    assert abs(np.log2(bounds[0] / bounds[1]) - 2) < 0.1
+
+
+def test_continuum_bound_sees_a_coarse_grid():
+    """On 12 points the same-grid solution is exact for the map, and far from the equation."""
+    problem = waves(6, points=12, substeps=64)
+    truth, end = solve(problem), solve(refined(problem))[-1]
+    true = function_distance(problem, truth, end)
+    assert bound(problem, truth, SineGordonEnergy()) < 1e-11
+    assert 1e-4 < true <= bound(problem, truth, CONTINUUM) < 50 * true
+
+
+def test_continuum_needs_an_even_metric():
+    problem = waves(1)
+    ranking = pr.rank(problem, library(problem, truth_of(problem), 1))
+    weights = pr.metrics.weights(np.linspace(1, 2, 32))
+    found = SineGordonEnergy("continuum")(problem, ranking.rescore(pr.tasks.terminal(weights)))
+    closed(found, "weighs all points of a field alike")
+    with pytest.raises(ValueError, match='target must be "grid" or "continuum"'):
+        SineGordonEnergy("exact")  # pyright: ignore[reportArgumentType]
+
+
+def test_excluded_candidates_stay_open():
+    problem = waves(2)
+    truth = truth_of(problem)
+    candidates = library(problem, truth, 2) | {"broken": np.full_like(truth, np.nan)}
+    found = SineGordonEnergy()(problem, pr.rank(problem, candidates, invalid="exclude"))
+    assert np.all(found.gaps.signs[-1] == 0)
+    assert np.any(found.gaps.signs != 0)

@@ -1,0 +1,101 @@
+"""One declaration per equation: nothing else knows equations by name."""
+
+import ast
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import physrank as pr
+from lab_helpers import SOURCE
+from physrank.geometry import lifts
+from physrank.lab.equations import EQUATIONS
+from physrank.lab.libraries import PROFILES
+from physrank.ranking.scorers import DirectSolve
+
+MAY_NAME = ("lab/equations/", "lab/inputs/")
+
+
+def equation_names(text: str) -> list[str]:
+    """String constants that are an equation's name, outside the tables of the paper's numbers."""
+    tree = ast.parse(text)
+    paper = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "PAPER" for t in node.targets)
+    ]
+    skipped = {id(inner) for node in paper for inner in ast.walk(node)}
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in EQUATIONS and id(node) not in skipped
+    ]
+
+
+def test_nothing_else_knows_equations_by_name():
+    for path in [*sorted((SOURCE / "lab").rglob("*.py")), SOURCE / "cli.py"]:
+        if not path.relative_to(SOURCE).as_posix().startswith(MAY_NAME):
+            assert equation_names(path.read_text(encoding="utf-8")) == [], path
+
+
+def test_a_name_in_a_study_would_be_noticed():
+    assert equation_names('PAPER = {"burgers": 1}\nif equation == "burgers":\n    pass') == ["burgers"]
+    assert equation_names('x = {"sine_gordon": 1}') == ["sine_gordon"]
+
+
+@pytest.mark.parametrize("name", ["EQUATIONS", "POPULATIONS", "METHODS", "STRATA", "SCORES"])
+def test_a_name_has_one_meaning(name):
+    """No two modules of the laboratory define a table of the same name."""
+    places = [
+        path
+        for path in (SOURCE / "lab").rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+    ]
+    assert len(places) <= 1, places
+
+
+@pytest.mark.parametrize("equation", EQUATIONS.values(), ids=list(EQUATIONS))
+def test_a_declaration_fits_together(equation):
+    """Features, labels, states, problem and task space have the shapes that are declared."""
+    case = equation.input.sample("development", 0, "training")
+    features, labels = equation.features([case]), equation.labels([case])
+    assert features.shape == (1, equation.inputs, *equation.grid)
+    assert labels.shape == (1, equation.outputs, *equation.grid)
+    assert features.dtype == labels.dtype == np.float32
+    state = equation.states(labels)[0]
+    assert state.shape == equation.state_shape()
+    assert equation.constraint.violation(labels[:, None], features) < 1e-6
+    problem = equation.problem(case)
+    ranking = pr.rank(problem, {"label": state, "off": 0.9 * state})
+    assert ranking.best == "label"
+    assert set(PROFILES) == set(equation.sizes)
+    coarse = [solve.points for solve in equation.coarse_solves]
+    assert coarse == sorted(coarse, reverse=True) and coarse[0] < equation.points
+
+
+def test_declarations_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="`channel` where there is more than one"):
+        replace(EQUATIONS["burgers"], outputs=2)
+    with pytest.raises(ValueError, match="one name for every axis"):
+        replace(EQUATIONS["burgers"], axes=("time", "x", "y"))
+    with pytest.raises(ValueError, match="declares no grid"):
+        EQUATIONS["burgers"].grid_of("reinferred")
+    with pytest.raises(ValueError, match="no realization 'other'"):
+        EQUATIONS["burgers"].grid_of("other")
+    with pytest.raises(ValueError, match="no networks for 'huge'"):
+        EQUATIONS["burgers"].size("huge")
+    with pytest.raises(ValueError, match="got 2 output channels, expected 1"):
+        EQUATIONS["burgers"].states(np.zeros((3, 2, 48, 48)))
+
+
+@pytest.mark.parametrize("equation", list(EQUATIONS))
+def test_labels_solve_the_equation(equation):
+    """Training targets against the instrument's own solver, a discretisation of another kind."""
+    declared = EQUATIONS[equation]
+    case = declared.input.sample("development", 0, "training")
+    problem, label = declared.problem(case), declared.states(declared.labels([case]))[0]
+    state, failed = DirectSolve().solution(problem, problem.state_shape)
+    assert failed is None
+    own = state[..., ::8] if declared.periodic else lifts.lift(state, (34, 34), "sine")
+    assert np.abs(own - label).max() < 2e-3 * np.abs(label).max()

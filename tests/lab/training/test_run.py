@@ -1,0 +1,109 @@
+"""Training that can stop anywhere and does not continue what does not belong together."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+
+from lab_helpers import BURGERS, TINY, weights
+from physrank.lab.store import checkpoints
+from physrank.lab.store.files import StoreError
+from physrank.lab.training import run as training
+
+
+def test_resumed_run_ends_with_the_same_weights(trained, tmp_path):
+    count = 0
+
+    def stop():
+        nonlocal count
+        count += 1
+        return count == 2
+
+    assert not training.train_run(tmp_path, TINY, BURGERS, 0, stop=stop)
+    assert training.train_run(tmp_path, TINY, BURGERS, 0)
+    for epoch in TINY.checkpoints:
+        for name, tensor in weights(trained, BURGERS, epoch).items():
+            assert torch.equal(tensor, weights(tmp_path, BURGERS, epoch)[name]), name
+
+
+def test_killed_run_ends_with_the_same_weights(trained, tmp_path):
+    """kill −9 at a moment nobody chose."""
+    code = (
+        "import sys; from pathlib import Path; from dataclasses import replace\n"
+        "from physrank.lab.training import run as training; from physrank.lab.libraries import LIBRARIES, PROFILES\n"
+        "tiny = replace(PROFILES['smoke'], training=8, validation=2, epochs=4, batch=4, evaluation=3, panels=1, "
+        "panel_size=3, deployment=3)\n"
+        "training.train_run(Path(sys.argv[1]), tiny, LIBRARIES['burgers-fno-e1'], 0)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], env={**os.environ, "OMP_NUM_THREADS": "1"})
+    state = checkpoints.folder(tmp_path, TINY, BURGERS, 0) / "state.pt"
+    while not state.exists() and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert training.train_run(tmp_path, TINY, BURGERS, 0)
+    for name, tensor in weights(trained, BURGERS, 4).items():
+        assert torch.equal(tensor, weights(tmp_path, BURGERS, 4)[name]), name
+
+
+def test_other_seeds_give_other_weights(trained, tmp_path):
+    training.train_run(tmp_path, TINY, BURGERS, 1)
+    first, second = weights(trained, BURGERS, 4), weights(tmp_path, BURGERS, 4, run=1)
+    assert any(not torch.equal(first[name], second[name]) for name in first)
+
+
+def test_damaged_or_foreign_files_are_named_and_nothing_is_overwritten(trained, tmp_path):
+    directory = checkpoints.folder(trained, TINY, BURGERS, 0)
+    target, description = checkpoints.paths(directory, 4)
+    kept, said = target.read_bytes(), description.read_bytes()
+    try:
+        target.write_bytes(kept[:-100])
+        with pytest.raises(StoreError, match="truncated or not ours"):
+            training.train_run(trained, TINY, BURGERS, 0)
+        assert target.read_bytes() == kept[:-100]
+        description.write_text("{")
+        with pytest.raises(StoreError, match="not a readable JSON"):
+            training.train_run(trained, TINY, BURGERS, 0)
+    finally:
+        target.write_bytes(kept)
+        description.write_bytes(said)
+    changed = replace(TINY, batch=2)
+    with pytest.raises(StoreError, match=r"batch = 4 \(asked 2\)"):
+        training.train_run(trained, changed, BURGERS, 0)
+    state = checkpoints.folder(tmp_path, TINY, BURGERS, 0) / "state.pt"
+    state.parent.mkdir(parents=True)
+    state.write_bytes(b"PK\x03\x04 not a checkpoint")
+    with pytest.raises(StoreError, match="cannot be resumed"):
+        training.train_run(tmp_path, TINY, BURGERS, 0)
+    assert state.read_bytes().startswith(b"PK")
+
+
+def test_what_does_not_belong_together_is_not_continued(trained, tmp_path, monkeypatch):
+    """A half checkpoint that is missing, a state from nowhere, other data: named, and nothing is overwritten."""
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+    directory = checkpoints.folder(tmp_path, TINY, BURGERS, 0)
+    _, half = checkpoints.paths(directory, 2)
+    full, _ = checkpoints.paths(directory, 4)
+    kept, said = full.read_bytes(), half.read_bytes()
+    half.unlink()
+    with pytest.raises(StoreError, match=r"batch = 4 \(asked 2\)"):
+        training.train_run(tmp_path, replace(TINY, batch=2), BURGERS, 0)
+    with pytest.raises(StoreError, match="past epoch 2, whose checkpoint is missing"):
+        training.train_run(tmp_path, TINY, BURGERS, 0)
+    full.write_bytes(kept[:-100])
+    with pytest.raises(StoreError, match="truncated or not ours"):
+        training.train_run(tmp_path, TINY, BURGERS, 0)
+    assert full.read_bytes() == kept[:-100]
+    for path in checkpoints.paths(directory, 4):
+        path.unlink()
+    half.write_bytes(said)
+    honest = training.data
+    monkeypatch.setattr(training, "data", lambda *given: tuple(2 * x for x in honest(*given)))
+    with pytest.raises(StoreError, match="trained on other data"):
+        training.train_run(tmp_path, TINY, BURGERS, 0)

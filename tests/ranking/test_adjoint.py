@@ -1,0 +1,34 @@
+"""One response equals every pairwise adjoint."""
+
+import numpy as np
+import pytest
+
+import physrank as pr
+from libraries import GOOD, ROOT, SMALL, library
+from problems import bratu
+
+
+def test_adjoint_gap_refuses():
+    ranking = pr.rank(ROOT, {"bad": np.array([1.0, np.nan, 1.0]), **GOOD}, invalid="exclude")
+    for name in ("bad", "nobody"):
+        with pytest.raises(ValueError, match=f"'{name}' is not among the valid candidates"):
+            pr.adjoint_gap(ranking, "a", name)
+
+
+@pytest.mark.parametrize("name", ["burgers", "reaction-diffusion 2-D", "marching, implicit dense", "stationary, dense"])
+def test_one_response_equals_every_pairwise_adjoint(name):
+    ranking = pr.rank(SMALL[name].problem, library(name))
+    for i, j in ((0, 1), (2, 0), (1, 3)):
+        estimate = pr.adjoint_gap(ranking, ranking.names[i], ranking.names[j])
+        np.testing.assert_allclose(estimate, ranking.gaps[i, j], rtol=1e-7, atol=1e-12)
+
+
+def test_adjoint_identity_needs_the_algebraic_defect():
+    """With a sloppy solve the identity still closes, because ℓ is part of it."""
+    problem = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(rtol=1e-1, method="cg", max_steps=3))
+    ranking = pr.rank(problem, library("stationary, dense"), allow_unresolved=True)
+    assert ranking.unresolved
+    honest = pr.Stationary(bratu, data=1.0)
+    object.__setattr__(ranking, "problem", honest)
+    estimate = pr.adjoint_gap(ranking, "m0", "m1")
+    np.testing.assert_allclose(estimate, ranking.gaps[0, 1], rtol=1e-7)

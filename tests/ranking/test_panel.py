@@ -1,0 +1,185 @@
+"""`select` and panels: batches, averages, how settled the choice is, bounded memory, clear refusals."""
+
+import numpy as np
+import pytest
+
+import physrank as pr
+from libraries import SMALL, every_case, library
+from physrank.compute import stack
+from problems import burgers, reaction_diffusion
+
+
+@every_case
+def test_batch_equals_one_by_one(name):
+    problem = SMALL[name].problem
+    libraries = [{k: v * (1 + 0.02 * i) for k, v in library(name).items()} for i in range(5)]
+    batch = list(pr.rank_panel([problem] * 5, libraries, chunk=2))  # the last chunk is padded
+    assert len(batch) == 5
+    for together, candidates in zip(batch, libraries, strict=True):
+        alone = pr.rank(problem, candidates)
+        scale = np.abs(alone.state).max()
+        np.testing.assert_allclose(together.state, alone.state, rtol=0, atol=1e-12 * scale)
+        np.testing.assert_allclose(together.scores, alone.scores, rtol=1e-9)
+        assert int(together.response.iterations) == int(alone.response.iterations)
+
+
+def test_batch_comparison_sabotaged():
+    """Inputs that get each other's response are noticed: the comparison above can fail."""
+    problem, base = SMALL["burgers"].problem, library("burgers")
+    libraries = [{k: v * f for k, v in base.items()} for f in (1.0, 1.02)]
+    swapped = list(pr.rank_panel([problem] * 2, libraries))[::-1]
+    with pytest.raises(AssertionError):
+        for together, candidates in zip(swapped, libraries, strict=True):
+            np.testing.assert_allclose(together.state, pr.rank(problem, candidates).state, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3])
+def test_batches_of_every_width_at_working_size(chunk):
+    """At 34² and above a batch of one lane once returned uninitialised memory: every width must agree with `rank`."""
+    field = reaction_diffusion(2, 40)
+    random = np.random.default_rng(0)
+    libraries = [{k: random.standard_normal((42, 42)) for k in "ab"} for _ in range(3)]
+    for together, candidates in zip(pr.rank_panel([field] * 3, libraries, chunk=chunk), libraries, strict=True):
+        alone = pr.rank(field, candidates)
+        assert int(together.response.iterations) == int(alone.response.iterations) > 0
+        np.testing.assert_allclose(together.state, alone.state, rtol=0, atol=1e-10 * np.abs(alone.state).max())
+
+
+def scores(table, names=("a", "b", "c")):
+    return [pr.Scores("test", names, np.asarray(row, float)) for row in table]
+
+
+def test_selection_averages_and_breaks_ties_by_order():
+    selection = pr.select(scores([[3, 1, 1], [1, 1, 1], [2, 1, 1]]))
+    np.testing.assert_allclose(selection.mean_scores, [2, 1, 1])
+    assert selection.best == "b"
+    assert selection.order == ["b", "c", "a"]
+    assert selection.inputs == 3
+    assert selection.settled is None
+
+
+def test_bootstrap_says_how_settled():
+    random = np.random.default_rng(1)
+    clear = np.abs(random.standard_normal((40, 3))) + np.array([0, 5, 5])
+    assert pr.select(scores(clear)).stability == 1.0
+    close = np.abs(random.standard_normal((40, 3)))
+    stability = pr.select(scores(close)).stability
+    assert stability < 1
+    np.testing.assert_allclose(pr.select(scores(close)).frequency.sum(), 1)
+    assert pr.select(scores(close), seed=3).frequency.tolist() == pr.select(scores(close), seed=3).frequency.tolist()
+
+
+def test_bootstrap_frequency_against_brute_force():
+    table = np.array([[1.0, 2.0], [5.0, 1.0], [1.0, 2.0], [2.0, 2.5]])
+    found = pr.select(scores(table, ("a", "b")), resamples=20000, seed=0).frequency[0]
+    grid = np.stack(np.meshgrid(*[range(4)] * 4), axis=-1).reshape(-1, 4)  # every resample there is
+    means = table[grid].mean(axis=1)
+    exact = np.mean(means[:, 0] <= means[:, 1])
+    assert abs(found - exact) < 4 * np.sqrt(exact * (1 - exact) / 20000)
+
+
+def test_concentration_radius():
+    table = np.array([[0.1, 0.9]] * 400)
+    selection = pr.select(scores(table, ("a", "b")), bound=1.0, confidence=0.95)
+    assert selection.radius == pytest.approx(np.sqrt(np.log(2 * 2 / 0.05) / 800))
+    assert selection.settled is True
+    assert pr.select(scores(table[:3], ("a", "b")), bound=1.0).settled is False
+    with pytest.raises(ValueError, match=r"no score exceeds; got 0.5, but scores go from 0.1 to 0.9"):
+        pr.select(scores(table, ("a", "b")), bound=0.5)
+    with pytest.raises(ValueError, match="confidence"):
+        pr.select(scores(table, ("a", "b")), confidence=1.0)
+
+
+def test_concentration_radius_grows_with_the_library():
+    table = np.full((50, 5), 0.5)
+    found = pr.select(scores(table, tuple("abcde")), bound=2.0, confidence=0.9).radius
+    assert found == pytest.approx(2.0 * np.sqrt(np.log(2 * 5 / 0.1) / 100))
+    with pytest.raises(ValueError, match="scores from 0 to bound"):
+        pr.select(scores(table - 1, tuple("abcde")), bound=2.0)
+
+
+def test_unresolved_inputs_stay_visible():
+    failed = pr.Scores("test", ("a", "b"), np.array([1.0, 2.0]), unresolved="the solve failed", allow_unresolved=True)
+    selection = pr.select([failed, *scores([[1, 2]], ("a", "b"))])
+    assert selection.unresolved == {0: "the solve failed"}
+    assert "1 of 2 inputs are UNRESOLVED" in str(selection)
+    assert selection.to_dict()["unresolved_inputs"]
+
+
+def test_concentration_holds_at_the_stated_rate():
+    """The radius fails no more often than 1 − confidence: 500 panels of known mean."""
+    random = np.random.default_rng(0)
+    failures = 0
+    for _ in range(500):
+        table = random.binomial(1, 0.3, (30, 4)).astype(float)
+        selection = pr.select(scores(table, ("a", "b", "c", "d")), bound=1.0, confidence=0.9, resamples=1)
+        failures += np.max(np.abs(selection.mean_scores - 0.3)) > selection.radius
+    assert failures <= 50
+
+
+def test_candidates_excluded_anywhere_are_not_selected():
+    table = [[0.0, 1.0, 2.0], [np.nan, 1.0, 2.0]]
+    selection = pr.select(scores(table))
+    assert selection.best == "b"
+    assert np.isnan(selection.mean_scores[0])
+    assert selection.frequency[0] == 0
+    assert "input 1" in selection.excluded["a"]
+    assert selection.to_dict()["candidates"]["a"]["mean_score"] is None
+    assert "excluded" in str(selection)
+    with pytest.raises(ValueError, match="Nothing is left"):
+        pr.select(scores([[np.nan, 1.0], [1.0, np.nan]], ("a", "b")))
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="at least one input"):
+        pr.select([])
+    with pytest.raises(ValueError, match="Input 1 ranks"):
+        pr.select([*scores([[1, 2, 3]]), *scores([[1, 2, 3]], ("a", "b", "d"))])
+    failed = pr.Scores("test", ("a", "b"), np.array([1.0, 2.0]), unresolved="the solve failed")
+    with pytest.raises(pr.UnresolvedError, match="Input 0 of the panel is unresolved"):
+        pr.select([failed])
+    with pytest.raises(ValueError, match="chunk"):
+        list(pr.rank_panel([], [], chunk=0))
+
+
+def test_panel_is_lazy_and_memory_is_bounded_by_the_chunk():
+    alive = {"now": 0, "most": 0}
+
+    def inputs():
+        for _ in range(9):
+            alive["now"] += 1
+            alive["most"] = max(alive["most"], alive["now"])
+            yield burgers()
+
+    rankings = pr.rank_panel(inputs(), ({"a": np.zeros((6, 32)), "b": np.ones((6, 32))} for _ in range(9)), chunk=3)
+    assert alive["most"] == 0  # nothing happens before it is asked for
+    seen = 0
+    for _ in rankings:
+        seen += 1
+        assert alive["now"] <= 3 * ((seen - 1) // 3 + 1)  # never ahead by more than the chunk at hand
+    assert seen == 9
+
+
+def test_panel_compiles_once(monkeypatch):
+    traces = 0
+
+    def residual(u, f):
+        nonlocal traces
+        traces += 1
+        return u**3 + u - f
+
+    problems = [pr.Stationary(residual, data=np.full(3, float(k))) for k in range(10)]
+    libraries = [{"a": np.zeros(3), "b": np.ones(3)}] * 10
+    next(iter(pr.rank_panel(problems[:4], libraries[:4], chunk=4)))
+    once = traces
+    list(pr.rank_panel(problems, libraries, chunk=4))  # three chunks, the last one short
+    assert traces == once
+
+
+def test_panels_of_different_kinds_are_refused():
+    with pytest.raises(ValueError, match="differs in kind from problem 0"):
+        stack([burgers(32), burgers(64)])
+    with pytest.raises(ValueError, match="differs in kind"):
+        stack([pr.Stationary(lambda u: u), pr.Stationary(lambda u: 2 * u)])
+    with pytest.raises(ValueError, match="The panel has only 0 libraries"):
+        list(pr.rank_panel([burgers()], []))

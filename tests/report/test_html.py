@@ -1,0 +1,27 @@
+"""The report escapes names, shows failure and contains the certificate."""
+
+import html
+
+import numpy as np
+
+import physrank as pr
+from libraries import ROOT, SMALL, library
+from problems import bratu
+
+
+def test_report_escapes_names_and_shows_failure(tmp_path):
+    ranking = pr.rank(ROOT, {"<script>alert(1)</script>": np.zeros(3), "b": np.ones(3)})
+    assert "<script>" not in ranking.report(tmp_path / "r.html").read_text()
+    hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(method="cg", max_steps=2))
+    page = pr.rank(hard, library("stationary, dense")).report(tmp_path / "u.html").read_text()
+    assert "<h1>Unresolved</h1>" in page
+    assert "Trust" not in page
+
+
+def test_the_report_contains_the_certificate(tmp_path):
+    case = SMALL["reaction-diffusion 2-D"]
+    ranking = pr.rank(case.problem, library("reaction-diffusion 2-D"), until="certified", max_corrections=2)
+    page = ranking.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<h2>Certificate</h2>" in page
+    assert "validated" in page
+    assert all(html.escape(a.statement) in page for a in ranking.certificate.enclosure.assumptions)

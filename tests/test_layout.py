@@ -1,0 +1,71 @@
+"""Tests stand where their source stands, and the instrument is tested without the laboratory."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import physrank
+
+TESTS, SOURCE = Path(__file__).parent, Path(physrank.__file__).parent
+LABORATORY = ("torch", "neuralop", "physrank.lab", "lab_helpers", "networks")
+ABOUT_EVERYTHING = ("external", "documents", "examples", "architecture")  # these may import anything
+CROSS_CUTTING = (*ABOUT_EVERYTHING, "laws", "boundaries", "layout", "package", "torch_tensors")
+FILES = sorted(TESTS.rglob("test_*.py"))
+
+
+def imported(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def from_the_laboratory(text):
+    return [name for name in imported(text) if any(f"{name}.".startswith(f"{lab}.") for lab in LABORATORY)]
+
+
+def has_a_source(path):
+    """tests/room/test_noun.py is about src/physrank/room/noun.py; test_noun_more.py is about it too."""
+    room, name = SOURCE / path.parent, path.stem.removeprefix("test_")
+    nouns = [p.stem.lstrip("_") for p in room.glob("*.py")] + [p.name for p in room.glob("[!_]*/")] + [room.name]
+    return any(f"{name}_".startswith(f"{noun}_") for noun in nouns if noun)
+
+
+def relative(path):
+    return path.relative_to(TESTS).as_posix()
+
+
+@pytest.mark.parametrize("path", FILES, ids=relative)
+def test_a_test_is_found_by_the_name_of_its_source(path):
+    where = path.relative_to(TESTS)
+    assert has_a_source(where) or path.stem.removeprefix("test_") in CROSS_CUTTING
+
+
+@pytest.mark.parametrize("path", FILES, ids=relative)
+def test_files_stay_readable(path):
+    text = path.read_text(encoding="utf-8")
+    assert ast.get_docstring(ast.parse(text))
+    assert len(text.splitlines()) <= 320
+
+
+INSTRUMENT = [
+    path
+    for path in FILES
+    if path.relative_to(TESTS).parts[0] != "lab" and path.stem.removeprefix("test_") not in ABOUT_EVERYTHING
+]
+
+
+@pytest.mark.parametrize("path", INSTRUMENT, ids=relative)
+def test_the_instrument_is_tested_without_the_laboratory(path):
+    assert from_the_laboratory(path.read_text(encoding="utf-8")) == []
+
+
+def test_sabotage_is_noticed():
+    assert from_the_laboratory("def f():\n    import torch.nn") == ["torch.nn"]
+    assert from_the_laboratory("from physrank import lab") == ["physrank.lab"]
+    assert from_the_laboratory("from physrank.lab.inputs import stream") == ["physrank.lab.inputs.stream"]
+    assert not from_the_laboratory("import torchless, physrank.laboratory")
+    assert has_a_source(Path("geometry/test_grid.py")) and has_a_source(Path("certificates/test_reaction_diffusion.py"))
+    assert not has_a_source(Path("geometry/test_lifted.py")) and not has_a_source(Path("ranking/test_lifts.py"))
