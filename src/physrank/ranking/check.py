@@ -53,6 +53,11 @@ class Check:
         best = min((s.floor for s in self.suggestions), default=np.inf)
         return bool(self.floor <= USELESS and best > self.floor / BETTER)
 
+    def _falls(self, suggestion: Suggestion) -> str:
+        if suggestion.name == "forcing" and suggestion.value is None:
+            return "it might be explained"
+        return f"the floor falls from {self.floor:.2g} to {suggestion.floor:.2g}"
+
     def __repr__(self) -> str:
         return str(self)
 
@@ -61,9 +66,7 @@ class Check:
         places = ", ".join(f"{name} {share:.0%}" for name, share in self.where.items() if share >= 0.01)
         lines = [f"the known solution {verdict}: floor {self.floor:.2g} (0: obeys the equation, 1: explains nothing)"]
         lines += [f"  the defect sits in: {places}"] if self.floor > EXACT and places else []
-        lines += [
-            f"  with {s.what} the floor falls from {self.floor:.2g} to {s.floor:.2g}" for s in self.suggestions[:5]
-        ]
+        lines += [f"  with {s.what} {self._falls(s)}" for s in self.suggestions[:5]]
         return "\n".join(lines)
 
 
@@ -89,7 +92,7 @@ def check(problem: Problem, known: Any, vary: Sequence[str] | None = None) -> Ch
         floor = _floor(problem, state)
     found = [Suggestion(name, name, None, _floor(problem, fixed)) for name, fixed in slips]
     if EXACT < floor < np.inf:
-        found += _numbers(problem, state, vary)
+        found += _numbers(problem, state, vary, floor)
     better = sorted((s for s in found if s.floor < floor / 1.2), key=lambda s: s.floor)
     return Check(float(floor), _where(problem, state), tuple(better))
 
@@ -122,7 +125,7 @@ def _marches(problem: Problem) -> bool:
     return hasattr(problem, "initial")
 
 
-def _numbers(problem: Problem, state: Array, vary: Sequence[str] | None) -> Iterator[Suggestion]:
+def _numbers(problem: Problem, state: Array, vary: Sequence[str] | None, floor: float) -> Iterator[Suggestion]:
     """Each stated number multiplied by factors, all in one compiled program, then refined around the best ones."""
     names = tuple(name for name, _ in stated.leaves(problem))
     if vary is not None and (unknown := [name for name in vary if name not in names]):
@@ -147,7 +150,8 @@ def _numbers(problem: Problem, state: Array, vary: Sequence[str] | None) -> Iter
         if value == 0:
             if name.startswith("forcing"):
                 said = "a force (none is stated, and what the equation leaves over looks like one)"
-                yield Suggestion(said, "forcing", None, 0.0)
+                # Some force explains everything: that counts for more than half an explanation, not than a whole one.
+                yield Suggestion(said, "forcing", None, floor / BETTER**2)
         elif abs(factor - 1) > 1e-3:
             said = (
                 f"{factor:.4g} times what is stated"
