@@ -210,6 +210,30 @@ def certificates(result: Result) -> str:
     )
 
 
+def doubt(result: Result) -> str:
+    rows = [
+        [
+            name,
+            f"{row['settled']:,}",
+            f"{row['wrong']:,}",
+            f"{row['open']:,} of {row['non_ties']:,} = {percent(row['open'], row['non_ties'])}",
+            f"{row['best_settled']:,} of {row['inputs']:,}",
+            f"{row['best_settled_wrong']:,}",
+        ]
+        for name, row in [*result["cells"].items(), *result["by_equation"].items()]
+    ]
+    headings = [
+        "library, equation",
+        "settled pairs",
+        "of these wrong",
+        "non-tie pairs open",
+        "winners settled",
+        "of these wrong",
+    ]
+    return table(headings, rows)
+
+
 STUDIES = {
-    f.__name__: f for f in (primary, additional, composition, controls, variational, panels, direct, certificates)
+    f.__name__: f
+    for f in (primary, additional, composition, controls, variational, panels, direct, certificates, doubt)
 }

@@ -53,11 +53,11 @@ class HostTangent(Tangent):
 
     def solve(self, rhs):
         value = np.linalg.solve(self.matrix, np.asarray(rhs))
-        return Solve(value, self.matrix @ value - np.asarray(rhs), np.asarray(1), np.asarray(1e-14))
+        return Solve(value, self.matrix @ value - np.asarray(rhs), np.asarray(1), np.asarray(True))
 
     def solve_adjoint(self, rhs):
         value = np.linalg.solve(self.matrix.T, np.asarray(rhs))
-        return Solve(value, self.matrix.T @ value - np.asarray(rhs), np.asarray(1), np.asarray(1e-14))
+        return Solve(value, self.matrix.T @ value - np.asarray(rhs), np.asarray(1), np.asarray(True))
 
     def magnitude(self):
         return np.asarray(1.0)
@@ -147,7 +147,11 @@ def test_ranking_and_scorers_share_one_compiled_response():
         return u + u**3 - 1.0
 
     problem, candidates = pr.Stationary(residual), {"a": np.full(4, 0.5), "b": np.full(4, 0.6)}
-    pr.rank(problem, candidates)
+    pr.rank(problem, candidates, corrections=2)
+    pr.scorers.CandidateWise()(problem, candidates)
     once = len(traced)
-    pr.rank(problem, candidates, corrections=3)
+    pr.rank(problem, candidates)
+    pr.rank(problem, candidates, corrections=4)
+    pr.scorers.SharedResponse()(problem, candidates)
+    pr.scorers.CandidateWise()(problem, candidates)
     assert len(traced) == once

@@ -21,7 +21,7 @@ def test_anchors():
     pick = lambda rule: np.asarray(pr.rank(pr.Stationary(lambda u: u), metric_states, anchor=rule).response.anchor)  # noqa: E731
     np.testing.assert_array_equal(pick(anchors.medoid()), metric_states["a"])
     np.testing.assert_array_equal(pick(anchors.medoid(pr.metrics.weights([1.0, 1e-6]))), metric_states["b"])
-    with pytest.raises(ValueError, match=r"'d' is neither mean, medoid nor a valid candidate \(a, b, c\)"):
+    with pytest.raises(ValueError, match=r"'d' is neither auto, mean, medoid nor a valid candidate \(a, b, c\)"):
         anchor_of("d")
     with pytest.raises(ValueError, match=r"shape \(2,\); expected \(3,\)"):
         anchor_of(np.zeros(2))

@@ -27,17 +27,19 @@ def growing(start, rows=10):
     return np.stack(states)
 
 
-def test_an_anchor_on_the_wrong_side_is_not_trusted():
+def test_an_anchor_on_the_wrong_side_settles_nothing_that_is_not_so():
     """Small differences grow by half per step, towards ±√5: a slightly wrong start ends on the wrong side."""
     start = 0.05 * np.array([1.0, 1.2, 0.9])
     problem = pr.Marching(lambda u: 1.5 * u - 0.1 * u**3, start)
     astray = {"a": growing(-start), "b": growing(-0.9 * start)}
     ranking = pr.rank(problem, astray, task=pr.tasks.terminal(), allow_unresolved=True)
-    assert not ranking.settled
-    assert ranking.doubts
+    truth = growing(start)[-1]
+    distances = {name: np.linalg.norm(rows[-1] - truth) for name, rows in astray.items()}
+    assert not ranking.settled or ranking.best == min(distances, key=distances.get)
+    assert ranking.error_uncertainty > 0.5 * np.nanmin(ranking.error_estimates)
     near = pr.rank(problem, {"a": growing(1.01 * start), "b": growing(0.95 * start)}, task=pr.tasks.terminal())
     assert near.settled
-    assert near.doubts == near.notes == ()
+    assert near.doubts == ()
 
 
 def test_a_linear_problem_has_no_doubt_however_far_the_anchor_is():

@@ -77,7 +77,7 @@ def test_boundary_violations_belong_to_the_defect():
         (lambda: pr.rank(GOOD, ROOT), "The order is rank(problem, candidates)"),
         (lambda: pr.rank(ROOT, GOOD, task="field"), "task must come from physrank.tasks"),
         (lambda: pr.tasks.field(metric=3.0), "metric must come from physrank.metrics"),
-        (lambda: pr.rank(ROOT, GOOD, anchor=3), 'anchor must be "mean", "medoid"'),
+        (lambda: pr.rank(ROOT, GOOD, anchor=3), 'anchor must be "auto", "mean", "medoid"'),
         (lambda: pr.rank(ROOT, {"mean": np.zeros(3)}, anchor="mean"), "both a kind of anchor and a candidate's name"),
         (lambda: pr.rank(ROOT, GOOD, corrections=1.5), "whole number ≥ 1 or a physrank.Correction"),
         (lambda: pr.rank(burgers(), np.zeros((6, 32))), "If this is a single prediction, name it"),
@@ -121,7 +121,7 @@ def test_a_misspelt_until_costs_no_solve():
         solved.append(1)
         return u
 
-    with pytest.raises(ValueError, match="until must be 'certified'"):
+    with pytest.raises(ValueError, match="until must be 'settled', 'certified'"):
         pr.rank(pr.Stationary(residual), {"a": np.ones(2)}, until="certifed")
     assert not solved
 

@@ -24,15 +24,13 @@ class Anchored:
     left_out: dict[str, str] = field(default_factory=dict)  # name → why
 
 
-Find = Callable[[tuple[str, ...], Array, Problem | None], "Anchored | Array"]
-
-
 @dataclass(frozen=True)
 class Anchor:
-    """A named way to find it; it sees only the valid candidates."""
+    """A named way to find it, `find(names, states)`; it sees only the valid candidates, and the problem if it asks."""
 
     name: str
-    find: Find
+    find: Callable[..., "Anchored | Array"]
+    asks: bool = False  # for the problem, as a third argument
 
     def of(self, candidates: Candidates, problem: Problem | None = None) -> Anchored:
         valid = candidates.valid
@@ -42,14 +40,15 @@ class Anchor:
                 f"Anchor {self.name!r} is both a kind of anchor and a candidate's name; "
                 f"rename the candidate, or pass anchors.candidate({self.name!r}) to mean it."
             )
-        found = self.find(names, candidates.states[valid], problem)
+        more = (problem,) if self.asks else ()
+        found = self.find(names, candidates.states[valid], *more)
         return found if isinstance(found, Anchored) else Anchored(np.asarray(found, np.float64))
 
 
 def auto() -> Anchor:
     """The mean of the candidates that stay together. One that is far from all others has no part in it, so that an absurd
     candidate moves nothing; where distances alone cannot tell, the defect decides."""
-    return Anchor("auto", _together)
+    return Anchor("auto", _together, asks=True)
 
 
 def _together(names: tuple[str, ...], states: Array, problem: Problem | None) -> Anchored:
@@ -96,7 +95,7 @@ def _cluster(states: Array) -> tuple[list[int], dict[int, str]]:
 
 def mean() -> Anchor:
     """The arithmetic mean of the candidates. An outlying candidate pulls it along."""
-    return Anchor("mean", lambda _, states, __: states.mean(axis=0))
+    return Anchor("mean", lambda _, states: states.mean(axis=0))
 
 
 def medoid(metric: AnyMetric | None = None) -> Anchor:
@@ -105,7 +104,7 @@ def medoid(metric: AnyMetric | None = None) -> Anchor:
     Distances are Euclidean over all entries of the state, or in the stated `metric`.
     """
 
-    def find(_: tuple[str, ...], states: Array, __: Problem | None) -> Array:
+    def find(_: tuple[str, ...], states: Array) -> Array:
         return states[medoid_index(states, metric)]
 
     return Anchor("medoid", find)
@@ -124,7 +123,7 @@ def medoid_index(arrays: Array, metric: AnyMetric | None = None) -> int:
 def candidate(name: str) -> Anchor:
     """One candidate by name."""
 
-    def find(names: tuple[str, ...], states: Array, _: Problem | None) -> Array:
+    def find(names: tuple[str, ...], states: Array) -> Array:
         if name not in names:
             raise ValueError(
                 f"Anchor {name!r} is neither {', '.join(NAMED)} nor a valid candidate ({', '.join(names)})."
@@ -138,7 +137,7 @@ def given(state: Any, lift: Callable[[Array], Array] = lambda array: array) -> A
     """Any state of your own: a previous solution, a coarse solve, a climatology."""
     array = lift(to_numpy("The given anchor", state))
 
-    def find(_: tuple[str, ...], states: Array, __: Problem | None) -> Array:
+    def find(_: tuple[str, ...], states: Array) -> Array:
         if array.shape != states.shape[1:]:
             raise ValueError(
                 f"The given anchor has shape {array.shape}; expected {states.shape[1:]}, like the candidates."

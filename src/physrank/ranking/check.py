@@ -192,6 +192,7 @@ def _varied(problem: Problem, names: tuple[str, ...], factors: JaxArray) -> Prob
 
 
 def _scaled(name: str, leaf: JaxArray, factor: JaxArray) -> JaxArray:
+    factor = factor.astype(leaf.dtype)
     return leaf[0] + factor * (leaf - leaf[0]) if name == "times" else factor * leaf
 
 

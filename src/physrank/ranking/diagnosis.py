@@ -1,14 +1,11 @@
 """What a user should know about a ranking: notes of fact, and doubts about its verdict."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from physrank.ranking.candidates import Candidates
 from physrank.rungs import Rung
-
-if TYPE_CHECKING:
-    from physrank.ranking.ranking import Ranking
 
 ALOOF = 3.0  # best estimated error over the spread of the candidates, from which it is worth a word
 CAUSES = {
@@ -35,7 +32,7 @@ def notes(candidates: Candidates, rung: Rung, left_out: dict[str, str]) -> tuple
     return tuple(found)
 
 
-def doubts(ranking: "Ranking") -> tuple[str, ...]:
+def doubts(ranking: Any) -> tuple[str, ...]:
     """Why what was asked for may not be so, most telling first."""
     if ranking.unresolved:
         return (ranking.unresolved,)
@@ -53,7 +50,7 @@ def doubts(ranking: "Ranking") -> tuple[str, ...]:
     return tuple(found + _aloof(ranking, valid))
 
 
-def _aloof(ranking: "Ranking", valid: np.ndarray) -> list[str]:
+def _aloof(ranking: Any, valid: np.ndarray) -> list[str]:
     """All candidates agree with each other and not with the physics: shift does that, and so does a wrong equation."""
     if len(valid) < 2:
         return []

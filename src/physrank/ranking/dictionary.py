@@ -1,16 +1,13 @@
 """A ranking as plain Python: what JSON, pages, words and data sets are made from."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from physrank._version import __version__
 
-if TYPE_CHECKING:
-    from physrank.ranking.ranking import Ranking
 
-
-def of(ranking: "Ranking") -> dict[str, Any]:
+def of(ranking: Any) -> dict[str, Any]:
     """Ready for JSON: decisions, doubts, numbers, no fields."""
     response, scoring = ranking.response, ranking.scoring
     return {
@@ -60,7 +57,7 @@ def of(ranking: "Ranking") -> dict[str, Any]:
     }
 
 
-def arrays_of(ranking: "Ranking") -> dict[str, Any]:
+def arrays_of(ranking: Any) -> dict[str, Any]:
     """The fields behind the decisions, with the matrices of all pairs."""
     return {
         "names": ranking.names,

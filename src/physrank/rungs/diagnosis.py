@@ -7,6 +7,7 @@ from physrank import compute
 from physrank.physics import Outlook, Problem, Response, fits
 from physrank.physics.response import residual_norm
 
+NO_CLOSER = 0.9  # of a correction that a further one would move: a state that blew up is brought back all the way
 LARGE_CORRECTION = 0.5  # ‖s − w‖ / ‖w‖ above which a response that did not look ahead consults the defect
 
 
@@ -88,7 +89,8 @@ def _too_far(problem: Problem, response: Response, outlook: Outlook | None) -> s
     if reduction is not None and reduction > 1 and float(np.abs(response.correction).max(initial=0.0)) > small:
         grew = f"{reduction:.2g} times" if np.isfinite(reduction) else "beyond all numbers"
         return f"the correction raised the defect {grew}: the anchor is too far from a solution to linearise once; {remedy}"
-    if outlook is not None and not float(outlook.contraction) <= 1:  # not finite either
+    full = float(response.multiplier) >= 0.5  # a short step leaves the rest of its correction, and should
+    if outlook is not None and full and not float(outlook.contraction) <= NO_CLOSER:  # not finite either
         return (
             f"a further correction would move the state {float(outlook.contraction):.2g} times as far as this one did: the "
             f"anchor is too far from a solution for one linearisation; {remedy}"
