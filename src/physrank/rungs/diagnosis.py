@@ -7,7 +7,7 @@ from physrank import compute
 from physrank.physics import Outlook, Problem, Response, fits
 from physrank.physics.response import residual_norm
 
-NO_CLOSER = 0.9  # of a correction that a further one would move: a state that blew up is brought back all the way
+SUSPECT = 0.3  # of a correction that a further one would move: from there on, a march is asked for its defect after all
 LARGE_CORRECTION = 0.5  # ‖s − w‖ / ‖w‖ above which a response that did not look ahead consults the defect
 
 
@@ -81,7 +81,8 @@ def _too_far(problem: Problem, response: Response, outlook: Outlook | None) -> s
     """Whether the correction came no closer to a solution: then the linearisation did not reach."""
     remedy = "try another anchor, or corrections=physrank.Correction(backtrack=(0.25, 0.5, 0.75, 1.0))"
     reduction = known_reduction(response, outlook)
-    if outlook is None and _large(response):  # suspect: the equation itself can tell
+    suspect = _large(response) if outlook is None else not float(outlook.contraction) <= SUSPECT
+    if reduction is None and suspect:  # the equation itself can tell
         reduction = defect_reduction(problem, response)
     if outlook is not None and outlook.undetermined is not None and np.any(outlook.undetermined):
         return None  # it moves where nothing holds it: that leaves pairs open, but is no failure to linearise
@@ -89,12 +90,8 @@ def _too_far(problem: Problem, response: Response, outlook: Outlook | None) -> s
     if reduction is not None and reduction > 1 and float(np.abs(response.correction).max(initial=0.0)) > small:
         grew = f"{reduction:.2g} times" if np.isfinite(reduction) else "beyond all numbers"
         return f"the correction raised the defect {grew}: the anchor is too far from a solution to linearise once; {remedy}"
-    full = float(response.multiplier) >= 0.5  # a short step leaves the rest of its correction, and should
-    if outlook is not None and full and not float(outlook.contraction) <= NO_CLOSER:  # not finite either
-        return (
-            f"a further correction would move the state {float(outlook.contraction):.2g} times as far as this one did: the "
-            f"anchor is too far from a solution for one linearisation; {remedy}"
-        )
+    if outlook is not None and not np.isfinite(outlook.contraction):
+        return f"nobody can tell how far a further correction would move it: it is not finite; {remedy}"
     return None
 
 

@@ -18,19 +18,17 @@ RATIOS = np.geomspace(0.1, 100, 31)  # of |gap| to its uncertainty
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
     found = {library.name: _measure(context, library) for library in GROUPS["primary"]}
+    of = {
+        equation.name: [found[library.name] for library in GROUPS["primary"] if library.equation == equation.name]
+        for equation in equations_of(GROUPS["primary"])
+    }
     result = {
         "study": "doubt",
         "profile": context.profile.name,
         "cells": {name: _row([table]) for name, table in found.items()},
-        "by_equation": {
-            name: _row([found[library.name] for library in GROUPS["primary"] if library.equation == name])
-            for name in equations_of(GROUPS["primary"])
-        },
+        "by_equation": {name: _row(tables) for name, tables in of.items()},
         "pooled": _row(list(found.values())),
-        "curves": {
-            name: _curve([found[library.name] for library in GROUPS["primary"] if library.equation == name])
-            for name in equations_of(GROUPS["primary"])
-        },
+        "curves": {name: _curve(tables) for name, tables in of.items()},
     }
     return result, _figure(result)
 
