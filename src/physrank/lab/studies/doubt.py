@@ -124,5 +124,5 @@ def _figure(result: dict[str, Any]) -> Figure:
         axis.set(title=EQUATIONS[name].title, ylabel="share of non-tie pairs")
         axis.set_yticks([1, 1e-2, 1e-4, 1e-6], ["1", "1 %", "0.01 %", "none"])
         axis.minorticks_off()
-        axis.legend(frameon=False, fontsize=8, loc="center right")
+        axis.legend(frameon=False, fontsize=8, loc="upper left")
     return figure
