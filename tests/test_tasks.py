@@ -46,3 +46,12 @@ def test_candidates_lost_to_a_task_are_named():
 def test_a_nonlinear_map_declared_linear_is_caught():
     with pytest.raises(ValueError, match="declared linear"):
         pr.rank(SMALL["burgers"].problem, library("burgers"), task=tasks.linear(lambda s: s[-1] ** 2))
+
+
+def test_a_linear_task_whose_output_is_round_off_is_still_linear():
+    problem = SMALL["burgers"].problem
+    x = problem.grid.axes[0]
+    rows = np.tile(np.sin(x), (6, 1))
+    candidates = {f"m{k}": rows + 0.1 * (k + 1) * np.cos((k + 1) * x) for k in range(3)}
+    task = pr.tasks.linear(lambda u: u[-1].mean())
+    assert pr.rank(problem, candidates, task=task, allow_unresolved=True).proxy.shape == ()

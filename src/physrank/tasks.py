@@ -47,7 +47,8 @@ class Task:
             return picked, picked
         linear, evaluated = compute.run(_proxies, self.map, base, state)
         if self.linear and np.all(np.isfinite(evaluated)):
-            scale = max(float(np.abs(linear).max(initial=0.0)), float(np.abs(evaluated).max(initial=0.0)))
+            sizes = [float(np.abs(x).max(initial=0.0)) for x in (linear, evaluated)]
+            scale = max(*sizes, 1e-6 * float(np.abs(state).max(initial=0.0)))  # an output may be all round-off
             difference = float(np.abs(linear - evaluated).max(initial=0.0))
             if difference > 1e-8 * scale:
                 raise ValueError(

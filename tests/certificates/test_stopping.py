@@ -27,7 +27,7 @@ def test_rank_until_certified_corrects_only_while_something_is_open():
     assert not limited.certificate.settled
     relaxed = pr.rank(problem, hard, until=Certified(decision="best", tolerance=1e3))
     assert relaxed.corrections == 1
-    with pytest.raises(ValueError, match="until must be 'certified'"):
+    with pytest.raises(ValueError, match="until must be 'settled', 'certified'"):
         pr.rank(problem, easy, until="never")
     assert "Certificate" in str(first)
     assert first.to_dict()["certificate"]["pairs_certified"] == 10

@@ -184,3 +184,16 @@ def test_bad_input_is_refused():
         pr.check(RIGHT["burgers"], np.full((6, 32), np.nan))
     only = pr.check(times("burgers", "viscosity", 2), KNOWN["burgers"], vary=["viscosity"])
     assert {s.name for s in only.suggestions} <= {"viscosity"} | {s.name for s in only.suggestions if s.value is None}
+
+
+def test_single_precision_data_pass_and_a_force_alone_does_not_speak_against_a_problem():
+    plain = burgers(forcing=None)
+    state, _ = pr.scorers.DirectSolve().solution(plain, plain.state_shape)
+    assert pr.check(plain, state.astype(np.float32)).passes
+
+
+def test_problems_without_numbers_are_checked_too():
+    assert not pr.check(pr.Stationary(lambda u: u**3 - 8.0), np.ones(5)).passes
+    assert pr.check(pr.Stationary(lambda u: u**3 - 8.0), np.full(5, 2.0)).passes
+    with pytest.raises(ValueError, match="zero everywhere"):
+        pr.check(RIGHT["burgers"], np.zeros((6, 32)))

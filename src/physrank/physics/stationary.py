@@ -145,8 +145,15 @@ class Stationary(Problem):
         return defect, DerivedTangent(at, forward, self.solver, precondition, uneven=True)
 
     def refine(self, base: Array, state: Array) -> Array:
-        """The next correction with the tangent that is there already: as good as needed to know its size."""
-        return self.linearise(base)[1].solve(-self.defect(state), rough=True).value
+        """The next corrections with the tangent that is there already: as good as needed to know their size.
+
+        Where the second is hardly smaller than the first, many more would follow: the sum of the series is returned.
+        """
+        tangent = self.linearise(base)[1]
+        first = tangent.solve(-self.defect(state), rough=True).value
+        second = tangent.solve(-self.defect(state + first), rough=True).value
+        ratio = norm(second) / jnp.maximum(norm(first), 1e-10 * norm(state) + jnp.finfo(state.dtype).tiny)
+        return first / (1 - jnp.clip(ratio, 0.0, 0.99))
 
     def undetermined(self, base: Array) -> Array:
         """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about.

@@ -1,6 +1,7 @@
 """What a ranking is asked to settle, and how sure its data are."""
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -19,5 +20,5 @@ class Asked:
     def __post_init__(self) -> None:
         if self.decide not in ("order", "best"):
             raise ValueError(f'decide must be "order" or "best"; got {self.decide!r}.')
-        if not (np.isfinite(self.tolerance) and self.tolerance >= 0):
+        if not (isinstance(self.tolerance, Real) and np.isfinite(self.tolerance) and self.tolerance >= 0):
             raise ValueError(f"tolerance must be a finite number ≥ 0; got {self.tolerance!r}.")

@@ -17,10 +17,11 @@ from physrank.physics import Problem, capabilities, fits, stated
 from physrank.physics.response import residual_norm
 from physrank.physics.solvers import norm
 
-EXACT = 1e-6  # a floor below which there is nothing to explain
-USELESS = 0.5  # a floor above which the equation explains less than half of what happens
+EXACT = 1e-4  # a floor below which there is nothing to explain: data in single precision have one of up to 1e-5
+USELESS = 0.2  # a floor above which the equation leaves too much of what happens unexplained
 BETTER = 5.0  # times that a suggestion must lower the floor to speak against the problem
 FACTORS = np.geomspace(1 / 128, 128, 57)  # by which a stated number is varied at first
+FORCE = "a force (none is stated, and what the equation leaves over looks like one)"
 ROUNDS = 4  # of trying factors, each around the best one of the round before
 
 
@@ -50,7 +51,8 @@ class Check:
         """Whether this may be the equation: its floor is low, and nothing that was tried lowers it much."""
         if self.floor <= EXACT:
             return True
-        best = min((s.floor for s in self.suggestions), default=np.inf)
+        # That some force would explain it can be said of anything: it does not speak against the problem.
+        best = min((s.floor for s in self.suggestions if s.what != FORCE or self.floor > 0.05), default=np.inf)
         return bool(self.floor <= USELESS and best > self.floor / BETTER)
 
     def _falls(self, suggestion: Suggestion) -> str:
@@ -78,6 +80,9 @@ def check(problem: Problem, known: Any, vary: Sequence[str] | None = None) -> Ch
     Other arguments: `vary`, names of the stated numbers to try (default: every float of the problem).
     """
     raw = to_numpy("known", known, finite=True)
+    vary = [vary] if isinstance(vary, str) else vary
+    if not np.any(raw):
+        raise ValueError("known is zero everywhere: it says nothing about the equation. Give a solution that is not.")
     state = capabilities.lift(problem, raw)
     expected = problem.state_shape or state.shape
     slips = [(name, fixed) for name, fixed in _slips(problem, raw) if fits(fixed.shape, expected)]
@@ -130,6 +135,8 @@ def _numbers(problem: Problem, state: Array, vary: Sequence[str] | None, floor: 
     names = tuple(name for name, _ in stated.leaves(problem))
     if vary is not None and (unknown := [name for name in vary if name not in names]):
         raise ValueError(f"{type(problem).__name__} has no stated number {unknown[0]!r}; it has {', '.join(names)}.")
+    if not names:
+        return
     factors = np.tile(FACTORS, (len(names), 1))
     best, floors = np.ones(len(names)), np.full_like(factors, np.inf)
     for _ in range(ROUNDS):
@@ -149,9 +156,8 @@ def _numbers(problem: Problem, state: Array, vary: Sequence[str] | None, floor: 
             continue
         if value == 0:
             if name.startswith("forcing"):
-                said = "a force (none is stated, and what the equation leaves over looks like one)"
                 # Some force explains everything: that counts for more than half an explanation, not than a whole one.
-                yield Suggestion(said, "forcing", None, floor / BETTER**2)
+                yield Suggestion(FORCE, "forcing", None, floor / BETTER**2)
         elif abs(factor - 1) > 1e-3:
             said = (
                 f"{factor:.4g} times what is stated"

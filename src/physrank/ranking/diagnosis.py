@@ -9,8 +9,8 @@ from physrank.rungs import Rung
 
 ALOOF = 3.0  # best estimated error over the spread of the candidates, from which it is worth a word
 CAUSES = {
-    "linearisation": "a further correction would move them as far as they are apart: corrections=2, or until='settled'",
-    "algebra": "the linear solve is not accurate enough to separate them",
+    "linearisation": "a further correction would move them as far as they are apart: correct again, or rank until='settled'",
+    "algebra": "they differ by no more than the solve and its rounding leave",
     "undetermined": "the equation does not determine the direction in which they differ (a free constant?): add what "
     "fixes it, such as a mean or a boundary value",
     "data": "the stated uncertainty of the data could exchange them",
@@ -56,7 +56,8 @@ def _aloof(ranking: Any, valid: np.ndarray) -> list[str]:
         return []
     spread = float(np.nanmax(ranking.rung.question.distances[np.ix_(valid, valid)]))
     nearest = float(np.nanmin(np.sqrt(ranking.scoring.values)))
-    if not nearest > ALOOF * spread > 0:
+    size = float(ranking.space.norm(ranking.rung.question.measured(ranking.proxy)))
+    if not (nearest > ALOOF * spread and spread > 1e-6 * size):
         return []
     return [
         f"every candidate is {nearest / spread:.1f} times as far from this equation's solution as they are from each other: "

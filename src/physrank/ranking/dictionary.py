@@ -39,7 +39,7 @@ def of(ranking: Any) -> dict[str, Any]:
         "gaps": matrix(ranking.gaps),
         "uncertainty": {
             "all": matrix(ranking.uncertainty),
-            "parts": {cause: matrix(ranking.scoring.unit**2 * part) for cause, part in ranking.rung.parts.items()},
+            "parts": {cause: matrix(ranking.squared(part)) for cause, part in ranking.rung.parts.items()},
         },
         "settled_pairs": ranking.settled_pairs.tolist(),
         "response": {

@@ -46,11 +46,15 @@ class Ranking:
     @property
     def scores(self) -> Array:
         """S_i = ‖q − y_i‖²; NaN for excluded candidates."""
-        return self._squared(self.scoring.values)
+        return self.squared(self.scoring.values)
 
-    def _squared(self, values: Array) -> Array:
+    def squared(self, values: Array) -> Array:
         """From the units in which decisions are made."""
-        return values if self.scoring.unit == 1.0 else values * self.scoring.unit**2
+        unit = self.scoring.unit
+        if unit == 1.0:
+            return values
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            return values * unit * unit  # beyond what float64 holds, infinite or zero: decisions use the units
 
     @property
     def best(self) -> str:
@@ -69,7 +73,7 @@ class Ranking:
     @property
     def gaps(self) -> Array:
         """`gaps[i, j] = S_j − S_i`: positive where i is preferred."""
-        return self._squared(self.scoring.gaps)
+        return self.squared(self.scoring.gaps)
 
     def labels(self, tolerance: float = 0.0) -> np.ma.MaskedArray:
         """Three-way pair labels: +1, 0 (tie), −1; masked for excluded candidates."""
@@ -89,13 +93,13 @@ class Ranking:
     @property
     def uncertainty(self) -> Array:
         """How far each gap may still move (N × N), all causes together: an estimate, not a bound. See `rung.parts`."""
-        return self._squared(self.rung.uncertainty)
+        return self.squared(self.rung.uncertainty)
 
     @property
     def data_uncertainty(self) -> Array | None:
         """The part of `uncertainty` that comes from data stated as uncertain; None when none was."""
         found = self.rung.extra.get("data")
-        return None if found is None else self._squared(found)
+        return None if found is None else self.squared(found)
 
     @property
     def settled_pairs(self) -> np.ndarray:
@@ -106,7 +110,7 @@ class Ranking:
 
     @property
     def _tolerance(self) -> float:
-        return self.asked.tolerance / self.scoring.unit**2 if self.asked.tolerance else 0.0
+        return float(np.float64(self.asked.tolerance) / self.scoring.unit / self.scoring.unit)
 
     @property
     def settled(self) -> bool:
@@ -199,10 +203,7 @@ class Ranking:
         """q = Q(s), the corrected output in task space."""
         return self.rung.proxy
 
-    @property
-    def proxy_evaluated(self) -> Array:
-        """Q(w + δ): the proxy."""
-        return self.rung.proxy
+    proxy_evaluated = proxy  # Q(w + δ), beside Q(w) + DQ(w) δ
 
     @property
     def proxy_linear(self) -> Array:

@@ -36,6 +36,12 @@ def resolve(uncertainty: Any, problem: Problem) -> Doubtful:
     if uncertainty is None:
         return certain
     if isinstance(uncertainty, Sequence) and uncertainty and all(isinstance(p, Problem) for p in uncertainty):
+        for k, other in enumerate(uncertainty):
+            if type(other) is not type(problem) or other.state_shape != problem.state_shape:
+                raise ValueError(
+                    f"Sample {k} is {type(other).__name__} with states of shape {other.state_shape}; expected "
+                    f"{type(problem).__name__} with {problem.state_shape}."
+                )
         return lambda problem, rung: _by_samples(problem, rung, uncertainty)
     if not isinstance(uncertainty, Mapping) or not uncertainty:
         raise ValueError(
@@ -50,7 +56,7 @@ def _half_widths(problem: Problem, name: str, stated: Any) -> Any:
     """Like the problem's data of that name: how far each number may be off."""
     known = sorted(field for field in vars(problem) if jax.tree.leaves(eqx.filter(getattr(problem, field), is_float)))
     if name not in known:
-        raise ValueError(f"{type(problem).__name__} has no data called {name!r}; it has {', '.join(known)}.")
+        raise ValueError(f"{type(problem).__name__} has no data called {name!r}; it has {', '.join(known) or 'none'}.")
     values = eqx.filter(getattr(problem, name), is_float)
     if np.ndim(stated) == 0 and not isinstance(stated, Mapping | Sequence):
         if not (np.isfinite(stated) and stated >= 0):
@@ -78,7 +84,8 @@ def _by_adjoints(problem: Problem, rung: Rung, widths: Mapping[str, Any]) -> Run
             flat, size = slope.reshape(len(valid), -1), np.ravel(width)
             moved += np.stack([np.abs(flat - row) @ size for row in flat])
     return replace(
-        rung, extra={**rung.extra, "data": _placed(2 * moved / question.unit**2, valid, len(question.outputs))}
+        rung,
+        extra={**rung.extra, "data": _placed(2 * moved / question.unit / question.unit, valid, len(question.outputs))},
     )
 
 
