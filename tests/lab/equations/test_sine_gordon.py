@@ -10,6 +10,7 @@ from lab_helpers import InThisProcess
 from physrank.lab.libraries import LIBRARIES, PROFILES, RUNS
 from physrank.lab.store import predictions, references
 from physrank.lab.studies._kit import cases
+from physrank.lab.training import inference, run
 
 TINY = replace(PROFILES["smoke"], evaluation=3, panels=1, panel_size=3, deployment=3)
 LIBRARY = LIBRARIES["sine_gordon-fno-e1"]
@@ -18,8 +19,6 @@ LIBRARY = LIBRARIES["sine_gordon-fno-e1"]
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """A library of four short runs, with its predictions."""
-    run = pytest.importorskip("physrank.lab.training.run")
-    inference = pytest.importorskip("physrank.lab.training.inference")
     store = tmp_path_factory.mktemp("sine_gordon")
     for number in range(RUNS):
         assert run.train_run(store, TINY, LIBRARY, number)
