@@ -11,7 +11,6 @@ import physrank as pr
 from helpers import solve
 from libraries import GOOD, ROOT, SMALL, every_case, library
 from physrank import anchors
-from physrank.ranking import corrected
 from problems import burgers, reaction_diffusion
 
 
@@ -128,6 +127,6 @@ def test_a_misspelt_until_costs_no_solve():
 
 def test_a_further_correction_is_timed_and_counted():
     ranking = pr.rank(SMALL["burgers"].problem, library("burgers"))
-    again = corrected(ranking)
+    again = ranking.corrected()
     assert again.scoring.seconds > ranking.rung.seconds > 0
     assert again.scoring.solves == 2 == again.corrections

@@ -4,7 +4,7 @@ from physrank.ranking import anchors, scorers
 from physrank.ranking.adjoint import adjoint_gap
 from physrank.ranking.check import Check, check
 from physrank.ranking.panel import Selection, select
-from physrank.ranking.rank import corrected, rank, rank_panel
+from physrank.ranking.rank import rank, rank_panel
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
 
@@ -17,7 +17,6 @@ __all__ = [
     "adjoint_gap",
     "anchors",
     "check",
-    "corrected",
     "rank",
     "rank_panel",
     "scorers",

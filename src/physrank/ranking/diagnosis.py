@@ -45,7 +45,7 @@ def doubts(ranking: Any) -> tuple[str, ...]:
         if alone.any():
             count = int(np.triu(alone | alone.T, 1).sum())
             found.append(f"{count} pair{'s are' if count > 1 else ' is'} open: {CAUSES.get(cause, cause)}")
-    if is_open.any() and not ranking.rung.movements:
+    if is_open.any() and not ranking.rung.seen.changes:
         found.append("how far this ranking may still move is not known")
     return tuple(found + _aloof(ranking, valid))
 

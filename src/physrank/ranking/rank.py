@@ -11,10 +11,9 @@ from physrank import rungs, tasks
 from physrank.certificates import Certified
 from physrank.physics import Correction, Problem
 from physrank.ranking import anchors
-from physrank.ranking.asked import Asked
 from physrank.ranking.candidates import Candidates, Invalid
 from physrank.ranking.ranking import Ranking, assemble
-from physrank.rungs import Question, data
+from physrank.rungs import Asked, Question, data
 from physrank.tasks import Task
 
 
@@ -74,15 +73,8 @@ def rank(
         ranking = ranking if verdict is ranking else replace(ranking, certificate=verdict)
         if verdict.settled or ranking.corrections >= most or ranking.unresolved:
             break
-        ranking = corrected(ranking)
+        ranking = ranking.corrected()
     return ranking.timed(time.perf_counter() - started)
-
-
-def corrected(ranking: Ranking) -> Ranking:
-    """The same ranking after one further correction, linearised at its state."""
-    problem = ranking.problem
-    rung = rungs.correct(problem, ranking.rung)
-    return assemble(problem, ranking.candidates, ranking.anchor, rung, ranking.asked, ranking.left_out, ranking.allowed)
 
 
 def _is_settled(_: Problem, ranking: Ranking) -> Verdict:

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from physrank import geometry, report, tasks
+from physrank import geometry, report, rungs, tasks
 from physrank._io import write_json, write_text
 from physrank.geometry import ComparisonSubspace, TaskSpace
 from physrank.geometry.space import Array
 from physrank.physics import Problem, Response, capabilities
 from physrank.ranking import anchors, diagnosis, dictionary
-from physrank.ranking.asked import Asked
 from physrank.ranking.candidates import Candidates
 from physrank.ranking.scores import Scores
-from physrank.rungs import Question, Rung
+from physrank.rungs import Asked, Question, Rung
 from physrank.rungs.diagnosis import defect_reduction, residual_floor
 from physrank.tasks import Task
 
@@ -104,33 +103,17 @@ class Ranking:
     @property
     def settled_pairs(self) -> np.ndarray:
         """N × N: whether a pair's sign survives its uncertainty, or both are within the tolerance all the same."""
-        if self.unresolved:
-            return np.eye(len(self.names), dtype=bool)
-        return geometry.settled_pairs(self.scoring.gaps, self.rung.uncertainty, self._tolerance)
-
-    @property
-    def _tolerance(self) -> float:
-        return float(np.float64(self.asked.tolerance) / self.scoring.unit / self.scoring.unit)
+        return np.eye(len(self.names), dtype=bool) if self.unresolved else self.asked.pairs(self.rung)
 
     @property
     def settled(self) -> bool:
         """Whether what was asked for (`decide`, `tolerance`) survives the uncertainty."""
-        return self._settled("best" if self.asked.decide == "best" else "order")
+        return not self.unresolved and self.asked.settled(self.rung)
 
     @property
     def best_settled(self) -> bool:
         """Whether the best candidate is: within the tolerance of every other one's loss, whatever the uncertainty does."""
-        return self._settled("best")
-
-    def _settled(self, what: str) -> bool:
-        valid = np.flatnonzero(self.scoring.valid)
-        if self.unresolved or not valid.size:
-            return False
-        rows = np.ix_(valid, valid)
-        if what == "order":
-            return bool(self.settled_pairs[rows].all())
-        regret = geometry.possible_regret(self.scoring.gaps[rows], self.rung.uncertainty[rows])
-        return bool(regret[np.argmin(self.scoring.values[valid])] <= self._tolerance)
+        return not self.unresolved and self.asked.settled(self.rung, "best")
 
     @property
     def open_groups(self) -> list[list[str]]:
@@ -172,9 +155,20 @@ class Ranking:
 
     @property
     def response(self) -> Response:
-        """How the linear solve went: converged?, algebraic defect ℓ, iterations, step."""
-        assert self.rung.response is not None
-        return self.rung.response
+        """How the linear solve went: converged?, algebraic defect ℓ, iterations, step. See `on_grid`."""
+        found = self.on_grid.rung.response
+        assert found is not None
+        return found
+
+    @cached_property
+    def on_grid(self) -> "Ranking":
+        """This ranking, if a response on the problem's own grid stands behind it; else the same one a correction further."""
+        return self if self.rung.response is not None else self.corrected()
+
+    def corrected(self) -> "Ranking":
+        """The same ranking after one further correction, linearised at its state."""
+        rung = rungs.correct(self.problem, self.rung)
+        return assemble(self.problem, self.candidates, self.anchor, rung, self.asked, self.left_out, self.allowed)
 
     @property
     def relative_errors(self) -> Array:
@@ -190,8 +184,8 @@ class Ranking:
 
     @property
     def corrections(self) -> int:
-        """How many corrections led to the state."""
-        return self.response.variant.count
+        """How many corrections on the problem's own grid led to the state."""
+        return 0 if self.rung.response is None else self.rung.response.variant.count
 
     @property
     def state(self) -> Array:
@@ -208,7 +202,7 @@ class Ranking:
     @property
     def proxy_linear(self) -> Array:
         """Q(w) + DQ(w) δ: equal to the proxy for linear tasks."""
-        return self.rung.proxy_linear
+        return self.rung.seen.linear
 
     @cached_property
     def subspace(self) -> ComparisonSubspace:

@@ -114,9 +114,13 @@ def _by_samples(problem: Problem, rung: Rung, samples: Sequence[Problem]) -> Run
     """The largest move of each gap over sampled problems, each by one linear solve with the tangent that is there."""
     question = rung.question
     moved = [
-        2 * np.abs(question.along(rung.change(compute.run(_towards, problem, other, rung.state)))) for other in samples
+        2 * np.abs(question.along(_change(rung, compute.run(_towards, problem, other, rung.state)))) for other in samples
     ]
     return replace(rung, extra={**rung.extra, "data": np.max(moved, axis=0)})
+
+
+def _change(rung: Rung, movement: np.ndarray) -> np.ndarray:
+    return rung.question.task.outputs((rung.state + movement)[None])[0] - rung.proxy
 
 
 def _towards(problem: Problem, other: Problem, state: JaxArray) -> JaxArray:

@@ -12,6 +12,7 @@ from physrank.geometry.space import Array
 from physrank.physics import Correction, Outlook, Problem, Response, chained, respond_and_look
 from physrank.physics import respond as one_response
 from physrank.rungs import diagnosis
+from physrank.rungs.evidence import OnGrid
 from physrank.rungs.rung import Question, Rung
 
 NAME = "shared response"
@@ -63,16 +64,20 @@ def correct(problem: Problem, rung: Rung) -> Rung:
 
 def _rung(problem: Problem, response: Response, outlook: Outlook | None, question: Question, seconds: float) -> Rung:
     reduction = diagnosis.known_reduction(response, outlook)
+    evidence = OnGrid(
+        np.asarray(response.state),
+        np.asarray(response.base),
+        response,
+        movements={} if outlook is None else {"linearisation": np.asarray(outlook.movement)},
+        free=None if outlook is None or outlook.undetermined is None else np.asarray(outlook.undetermined),
+    )
     return Rung(
         NAME,
         question,
-        np.asarray(response.state),
-        np.asarray(response.base),
+        evidence,
+        evidence.seen(question.task),
         solves=response.variant.solves,
         seconds=seconds,
         failed=diagnosis.unresolved(problem, response, outlook),
-        response=response,
-        movements={} if outlook is None else {"linearisation": np.asarray(outlook.movement)},
-        free=None if outlook is None or outlook.undetermined is None else np.asarray(outlook.undetermined),
         reduction=reduction,
     )

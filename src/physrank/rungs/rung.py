@@ -12,6 +12,7 @@ import numpy as np
 from physrank.geometry import TaskSpace, scores_of
 from physrank.geometry.space import Array
 from physrank.physics import Response
+from physrank.rungs.evidence import Evidence, Seen
 from physrank.tasks import Task
 
 SAFETY = 2.0  # a gap is settled when it exceeds so many times what a further correction would move it by
@@ -58,38 +59,31 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Rung:
-    """An answer to a question: a corrected state, how far it may still move, and at what price."""
+    """An answer to a question: what the physics says, how far it may still move, and at what price."""
 
     name: str
     question: Question
-    state: Array  # s, on the problem's grid
-    base: Array  # where it was linearised; the state itself for a solve
+    evidence: Evidence
+    seen: Seen  # the evidence under the question's task
     solves: int  # physics solves spent
     seconds: float
     failed: str | None = None  # why the answer must not be trusted; None: it may be
-    response: Response | None = None  # how the linear solve went, where there was one
-    movements: Mapping[str, Array] = field(default_factory=dict)  # by cause: how far s may still move, state-shaped
     extra: Mapping[str, Array] = field(default_factory=dict)  # by cause: N × N, what moves gaps without moving s
-    free: Array | None = None  # a direction of the state that the equation does not determine
     reduction: float | None = None  # ‖A(s)‖ / ‖A(w)‖, where it is known
 
-    @cached_property
-    def _proxies(self) -> tuple[Array, Array]:
-        return self.question.task.proxies(self.base, self.state)
+    @property
+    def state(self) -> Array:
+        """s, on the problem's grid."""
+        return self.evidence.state
+
+    @property
+    def response(self) -> Response | None:
+        return self.evidence.response
 
     @property
     def proxy(self) -> Array:
         """q = Q(s)."""
-        return self._proxies[1]
-
-    @property
-    def proxy_linear(self) -> Array:
-        """Q(w) + DQ(w)(s − w); equal to the proxy for linear tasks."""
-        return self._proxies[0]
-
-    def change(self, movement: Array) -> Array:
-        """Q(s + m) − Q(s)."""
-        return self.question.task.outputs((self.state + movement)[None])[0] - self.proxy
+        return self.seen.proxy
 
     @cached_property
     def scores(self) -> Array:
@@ -101,24 +95,27 @@ class Rung:
     def parts(self) -> dict[str, Array]:
         """By cause: how far each gap may move (N × N, units²). Estimates, not bounds; ∞ where the equation does not say."""
         question, found = self.question, {}
-        for cause, movement in self.movements.items():
-            found[cause] = 2 * SAFETY * np.abs(question.along(self.change(movement)))
+        for cause, change in self.seen.changes.items():
+            found[cause] = 2 * SAFETY * np.abs(question.along(change))
         found |= self.extra
         if self.response is not None:
-            found["algebra"] = 2 * self._algebra(self.response) * question.distances
-        if self.free is not None and np.any(self.free):
-            step = self.change(self.free * max(float(np.abs(self.state).max(initial=0.0)), 1e-300))
-            cosine = np.abs(question.along(step))
-            seen = cosine > BLIND * self._size(step) * question.distances
-            found["undetermined"] = np.where(seen, np.inf, 0.0)
+            found["algebra"] = 2 * self._algebra * question.distances
+        if self.seen.free is not None:
+            cosine = np.abs(question.along(self.seen.free))
+            visible = cosine > BLIND * self._size(self.seen.free) * question.distances
+            found["undetermined"] = np.where(visible, np.inf, 0.0)
         return found
 
-    def _algebra(self, response: Response) -> float:
+    @cached_property
+    def _algebra(self) -> float:
         """How far q may be off because the solve stopped at ℓ, and because numbers are rounded."""
-        moved = self._size(self.proxy - self.question.task.outputs(self.base[None])[0])
-        defect = float(response.defect_norm)
-        share = float(response.algebraic_norm) / defect if defect > 0 else 0.0
-        return min(share, 1.0) * moved + ROUND_OFF * self._size(self.proxy)
+        rounding = ROUND_OFF * self._size(self.proxy)
+        if self.response is None:
+            return rounding
+        moved = self._size(self.proxy - self.question.task.outputs(np.asarray(self.response.base)[None])[0])
+        defect = float(self.response.defect_norm)
+        share = float(self.response.algebraic_norm) / defect if defect > 0 else 0.0
+        return min(share, 1.0) * moved + rounding
 
     def _size(self, output: Array) -> float:
         """‖output‖ in units."""
@@ -127,19 +124,19 @@ class Rung:
     @property
     def reach(self) -> float:
         """How far the proxy may still move, all causes together; NaN where nothing is known about it."""
-        if not self.movements or self.response is None:
+        if not self.seen.changes:
             return float("nan")
-        moved = SAFETY * sum(self._size(self.change(m)) for m in self.movements.values())
-        return self.question.unit * (moved + self._algebra(self.response))
+        moved = SAFETY * sum(self._size(change) for change in self.seen.changes.values())
+        return self.question.unit * (moved + self._algebra)
 
-    @property
+    @cached_property
     def uncertainty(self) -> Array:
         """How far each gap may still move, all causes together (N × N, units²); NaN where nothing is known about it."""
         number = len(self.question.outputs)
-        if not self.movements:
+        if not self.seen.changes:
             return np.full((number, number), np.nan)
         return np.sum(list(self.parts.values()), axis=0)
 
     def seen_by(self, question: Question) -> "Rung":
         """The same physics, another question: no new solve."""
-        return replace(self, question=question)
+        return replace(self, question=question, seen=self.evidence.seen(question.task))

@@ -8,6 +8,7 @@ from jaxtyping import Array as JaxArray
 from physrank import compute
 from physrank.geometry.space import Array
 from physrank.physics import NonlinearSolve, Problem, capabilities
+from physrank.rungs.evidence import OnGrid
 from physrank.rungs.rung import Question, Rung
 
 
@@ -15,7 +16,9 @@ def solve(problem: Problem, coarse: Problem, shape: tuple[int, ...], question: Q
     """`coarse` is the problem itself or a coarser statement of it; `shape` that of a state of the problem."""
     started = time.perf_counter()
     state, failed = solution(problem, coarse, shape)
-    return Rung(name, question, state, state, solves=1, seconds=time.perf_counter() - started, failed=failed)
+    found = OnGrid(state, state)
+    seconds = time.perf_counter() - started
+    return Rung(name, question, found, found.seen(question.task), solves=1, seconds=seconds, failed=failed)
 
 
 def solution(problem: Problem, coarse: Problem, shape: tuple[int, ...]) -> tuple[Array, str | None]:

@@ -15,7 +15,6 @@ from physrank.lab.references.reference import Reference
 from physrank.lab.studies import energies
 from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of
 from physrank.lab.studies._kit.tables import input_fingerprints
-from physrank.ranking.rank import corrected
 
 TIE, FEW = 1e-6, 6  # the paper's tolerance; its number of inputs per library
 PAPER = {
@@ -66,7 +65,7 @@ def _case(problem: Any, candidates: dict[str, Array], most: int, reference: Refe
     current, steps = ranking.rank(problem, candidates, anchor="mean", allow_unresolved=True), []
     upper = np.triu_indices(len(candidates), 1)
     for k in range(most):
-        current = corrected(current) if k else current
+        current = current.corrected() if k else current
         proof = certificates.certify(problem, current, tolerance=TIE)
         order = int(np.argmin(current.scores))
         steps.append(

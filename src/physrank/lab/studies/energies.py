@@ -20,7 +20,6 @@ from physrank.lab.inputs import SineGordonInput, diffusion_reaction_cells, shift
 from physrank.lab.references import pdebench, sine_gordon
 from physrank.lab.studies._kit.cases import Context
 from physrank.physics import Problem
-from physrank.ranking.rank import corrected
 
 SPREAD = np.geomspace(0.02, 0.2, 6)
 ERRORS = [*SPREAD, *SPREAD[3] * np.array([1.01, 1.001, 1.0001])]
@@ -113,7 +112,7 @@ def _measure(case: Case) -> dict[str, Array]:
     """Per target, a row for each number of corrections, with the columns named above."""
     rankings = [ranking.rank(case.problem, case.library, anchor="mean")]
     for _ in range(CORRECTIONS):
-        rankings.append(corrected(rankings[-1]))
+        rankings.append(rankings[-1].corrected())
     solution, upper = rankings[-1].state[-1], np.triu_indices(len(ERRORS), 1)
     tables: dict[str, list[tuple[float, ...]]] = {target: [] for target in case.targets}
     for current in rankings[:CORRECTIONS]:

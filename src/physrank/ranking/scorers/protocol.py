@@ -13,11 +13,10 @@ from physrank.geometry import TaskSpace
 from physrank.geometry.space import Array
 from physrank.physics import Correction, Problem
 from physrank.ranking import anchors
-from physrank.ranking.asked import Asked
 from physrank.ranking.candidates import Candidates
 from physrank.ranking.ranking import Ranking, assemble
 from physrank.ranking.scores import Scores
-from physrank.rungs import Question, respond
+from physrank.rungs import Asked, Question, respond
 from physrank.tasks import Task
 
 Found = tuple[Array, str | None, int]  # scores of the valid candidates, why they fail or None, physics solves spent
