@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from physrank import _optional
 from physrank.equations._checks import finite_array
-from physrank.geometry.lifts import lift
+from physrank.geometry.lifts import lagrange_weights, lift
 from physrank.geometry.space import Array
 
 
@@ -33,3 +35,26 @@ def sample_forcing(forcing: Any, times: Array, x: Array, fractions: Array) -> Ar
     # Not-a-knot needs four rows; with fewer, the interpolating polynomial is the same thing.
     spline = _optional.load("scipy.interpolate").CubicSpline
     return spline(times, rows, bc_type="not-a-knot" if len(times) > 2 else "natural")(stages)
+
+
+def resample_forcing(samples: jax.Array, times: jax.Array, kept: Array, count: int) -> jax.Array:
+    """`(steps, fractions, x)` for a march that keeps some of its rows and needs `count` fractions of every step.
+
+    Cubic in time through the nearest four samples, and so the samples themselves where they fall on the new times.
+    """
+    steps, present, _ = samples.shape
+    if len(kept) == len(times):
+        return samples[:, :: (present - 1) // (count - 1)]
+
+    def moments(times: jax.Array, fractions: int) -> jax.Array:
+        return times[:-1, None] + np.linspace(0, 1, fractions) * jnp.diff(times)[:, None]
+
+    def joined(rows: jax.Array) -> jax.Array:  # the end of a step is the beginning of the next
+        return jnp.concatenate([rows[:, :-1].reshape(steps * (present - 1), *rows.shape[2:]), rows[-1, -1:]])
+
+    old, values, new = joined(moments(times, present)), joined(samples), moments(times[kept], count)
+    width = min(4, len(old))
+    first = jnp.clip(jnp.searchsorted(old, new, side="right") - width // 2, 0, len(old) - width)
+    near = first[..., None] + np.arange(width)
+    weights = lagrange_weights(old[near], new)
+    return jnp.einsum("...k,...kx->...x", weights.astype(values.dtype), values[near])

@@ -16,17 +16,18 @@ from physrank.equations._checks import (
     warn_under_resolved,
     whole_number,
 )
-from physrank.equations._sampling import sample_forcing
+from physrank.equations._sampling import resample_forcing, sample_forcing
 from physrank.geometry.grid import Grid
-from physrank.geometry.lifts import lift
-from physrank.physics import Evolution, Marching
+from physrank.geometry.lifts import lift, shorter_spectrum
+from physrank.physics import Graded, Marching
+from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import integrating_factor_rk4
 
 RK4_LIMIT = 2.8  # of |u| k Δt on the imaginary axis
 
 
-class Burgers(Evolution):
+class Burgers(Graded):
     """Viscous Burgers on a periodic interval.
 
         u_t − ν u_xx + u u_x = f,   u(0) = u₀
@@ -51,6 +52,7 @@ class Burgers(Evolution):
 
     output = "terminal"
     cheap_to_solve = True  # one explicit sweep
+    carried = 2 / 3  # of the spectrum
 
     initial: Array
     viscosity: Float[Array, ""]
@@ -91,12 +93,15 @@ class Burgers(Evolution):
         self.length = float(length)
         self.points = points
         self.substeps = substeps
-        longest = float(np.diff(time_values).max())
-        needed = self._needed_substeps(lifted, longest)
-        if substeps < needed:
+        self.check_stable()
+
+    def check_stable(self) -> None:
+        initial = np.asarray(self.initial)
+        needed = self._needed_substeps(initial, float(np.diff(np.asarray(self.times)).max()))
+        if self.substeps < needed:
             raise ValueError(
-                f"{substeps} substeps per row are unstable for this initial state: RK4 on {points} points needs a substep of "
-                f"at most {RK4_LIMIT / self._fastest(lifted):.3g}. Use substeps={needed} or more."
+                f"{self.substeps} substeps per row are unstable for this initial state: RK4 on {self.points} points needs a "
+                f"substep of at most {RK4_LIMIT / self._fastest(initial):.3g}. Use substeps={needed} or more."
             )
 
     def _fastest(self, state: np.ndarray) -> float:
@@ -140,25 +145,21 @@ class Burgers(Evolution):
         dx, dt = self.length / self.points, jnp.diff(self.times)
         return dx * (jnp.sum(defect[0] ** 2) + jnp.sum(dt[:, None] * (defect[1:] / dt[:, None]) ** 2))
 
-    def coarsen(self, *, points: int | None = None, substeps: int | None = None, rows: int | None = None) -> "Burgers":
-        """On fewer points and substeps, which must divide the present ones: the force is stored at their ends."""
-        if rows not in (None, 1):
-            raise ValueError(f"Burgers keeps all of its rows; got rows={rows}.")
-        points = self.points if points is None else points
-        new = self.substeps if substeps is None else substeps
-        if self.substeps % new:
-            raise ValueError(f"substeps must divide {self.substeps}; got {new}.")
-        samples = np.fft.irfft(np.asarray(self.forcing), n=self.points, axis=-1)[:, :: self.substeps // new]
-        coarse = Burgers(
-            np.asarray(self.initial),
-            float(self.viscosity),
-            np.asarray(self.times),
-            length=self.length,
+    @property
+    def steps_per_row(self) -> int:
+        return self.substeps
+
+    def stated_on(self, points: int, substeps: int, rows: int) -> "Burgers":
+        kept = every(rows, len(self.times))
+        force = resample_forcing(self.forcing, self.times, kept, 2 * substeps + 1)
+        return altered(
+            self,
+            initial=as_double(lift(self.initial, (points,), "fourier")),
+            times=self.times[kept],
+            forcing=as_double(shorter_spectrum(force, self.points, points)),
             points=points,
-            substeps=new,
+            substeps=substeps,
         )
-        spectra = as_double(np.fft.rfft(lift(samples, (points,), "fourier"), axis=-1))
-        return eqx.tree_at(lambda p: p.forcing, coarse, spectra)
 
     @property
     def grid(self) -> Grid:

@@ -10,7 +10,8 @@ from jaxtyping import Array, Bool, Float
 from physrank._arrays import as_double
 from physrank.equations._checks import finite_array, increasing_times, not_negative_number, positive, whole_number
 from physrank.geometry.grid import Grid
-from physrank.physics import Evolution, Marching
+from physrank.physics import Graded, Marching
+from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import ssp_rk2
 
@@ -48,7 +49,7 @@ def _dims_of(values: np.ndarray) -> int:
     raise ValueError(f"Expected 3 channels before one space axis or 4 before two; got shape {values.shape}.")
 
 
-class CompressibleFlow(Evolution):
+class CompressibleFlow(Graded):
     """An ideal gas in conservative variables; 1-D or 2-D.
 
         ρ_t + ∇·m = 0,   m_t + ∇·(m⊗u + p) = ∇·τ,   E_t + ∇·((E + p) u) = ∇·(τ u),   p = (γ − 1)(E − ½ρ|u|²)
@@ -77,6 +78,7 @@ class CompressibleFlow(Evolution):
     """
 
     cheap_to_solve = True  # one explicit sweep
+    any_substeps = True
 
     initial: Array
     times: Array
@@ -123,11 +125,15 @@ class CompressibleFlow(Evolution):
         self.length = float(positive("length", length))
         self.substeps = whole_number("substeps", substeps, 1)
         self.difference = difference
-        needed = int(np.ceil(float(np.diff(time_values).max()) / _stable_step(start, self) - 1e-9))
+        self.check_stable()
+
+    def check_stable(self) -> None:
+        largest = _stable_step(np.asarray(self.initial), self)
+        needed = int(np.ceil(float(np.diff(np.asarray(self.times)).max()) / largest - 1e-9))
         if self.substeps < needed:
             raise ValueError(
-                f"{substeps} substeps per row are unstable for this initial state: the largest stable substep is "
-                f"{_stable_step(start, self):.3g}. Use substeps={needed} or more."
+                f"{self.substeps} substeps per row are unstable for this initial state: the largest stable substep is "
+                f"{largest:.3g}. Use substeps={needed} or more."
             )
 
     @property
@@ -209,6 +215,22 @@ class CompressibleFlow(Evolution):
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         return self.marching.residual_energy(defect)
+
+    @property
+    def steps_per_row(self) -> int:
+        return self.substeps
+
+    def stated_on(self, points: int, substeps: int, rows: int) -> "CompressibleFlow":
+        """Means over blocks of cells: what is conserved on the fine grid is the same on the coarse one."""
+        cells = self.initial.shape[-1]
+        if cells % points:
+            raise ValueError(f"points must divide the {cells} cells of a side, whose means are taken; got {points}.")
+        split = [self.initial.shape[0], *[n for _ in self.initial.shape[1:] for n in (points, cells // points)]]
+        means = self.initial.reshape(split).mean(axis=tuple(range(2, len(split), 2)))
+        return altered(self, initial=means, times=self.times[every(rows, len(self.times))], substeps=substeps)
+
+    def _points_at(self, level: int) -> int | None:
+        return None if self.initial.shape[-1] % 2**level else super()._points_at(level)
 
     @property
     def grid(self) -> Grid:

@@ -10,13 +10,15 @@ from jaxtyping import Array, Float
 from physrank._arrays import as_double
 from physrank.equations._checks import finite_array, increasing_times, positive
 from physrank.geometry.grid import Grid
-from physrank.physics import Evolution, Krylov, Marching
+from physrank.geometry.lifts import lift
+from physrank.physics import Graded, Krylov, Marching
+from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.neumann import cosine_basis, neumann_laplacian
 from physrank.physics.solvers import LinearMap
 
 
-class DiffusionReaction(Evolution):
+class DiffusionReaction(Graded):
     """Activator and inhibitor on a square with no-flux walls.
 
         u_t = D_u Δu + u − u³ − k − v,   v_t = D_v Δv + u − v
@@ -62,12 +64,14 @@ class DiffusionReaction(Evolution):
         if coefficients.shape != (2,):
             raise ValueError(f"diffusion must be two numbers (D_u, D_v); got {diffusion!r}.")
         self.initial = as_double(start)
-        time_values = increasing_times(times)
-        self.times = as_double(time_values)
+        self.times = as_double(increasing_times(times))
         self.diffusion = as_double(coefficients)
         self.threshold = as_double(finite_array("threshold", threshold))
         self.length = float(positive("length", length))
-        longest = float(np.diff(time_values).max())
+        self.check_stable()
+
+    def check_stable(self) -> None:
+        longest = float(np.diff(np.asarray(self.times)).max())
         if longest >= 2:
             raise ValueError(
                 f"times are up to {longest:g} apart; expected less than 2, where a trapezoidal step can become singular."
@@ -145,6 +149,15 @@ class DiffusionReaction(Evolution):
 
     def concerns(self, state: np.ndarray) -> list[str]:
         return initial_mismatch(state, np.asarray(self.initial))
+
+    @property
+    def steps_per_row(self) -> None:
+        return None
+
+    def stated_on(self, points: int, substeps: int, rows: int) -> "DiffusionReaction":
+        del substeps
+        initial = as_double(lift(self.initial, (points, points), "cosine"))
+        return altered(self, initial=initial, times=self.times[every(rows, len(self.times))])
 
     @property
     def grid(self) -> Grid:

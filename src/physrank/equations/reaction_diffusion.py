@@ -1,5 +1,6 @@
 """Cubic reaction–diffusion equation with a variable coefficient."""
 
+from fractions import Fraction
 from typing import Any
 
 import equinox as eqx
@@ -9,11 +10,13 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from physrank._arrays import as_double
+from physrank.compute import double
 from physrank.equations._checks import finite_array, not_negative_number, positive
 from physrank.geometry.grid import Grid
-from physrank.geometry.lifts import lift
+from physrank.geometry.lifts import sampled
 from physrank.physics import NonlinearSolve, Problem, Solve, Tangent
 from physrank.physics.elliptic import DirichletDiffusion
+from physrank.physics.levels import LEAST, altered, check_level, halved, size
 from physrank.physics.monotone import SecantMetric
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import probe_magnitude, roundoff_floor
@@ -210,19 +213,35 @@ class ReactionDiffusion(Problem):
     def coarsen(
         self, *, points: int | None = None, substeps: int | None = None, rows: int | None = None
     ) -> "ReactionDiffusion":
-        """On `points` interior nodes per side."""
+        """On `points` interior nodes per side; coefficient and force at new nodes by fifth-degree interpolation."""
         if substeps is not None or rows is not None:
             raise ValueError(f"Reaction–diffusion has no time; got substeps={substeps}, rows={rows}.")
-        if points is None:
-            return self
-        intervals = [(n - 1) * (points + 1) / (self.diffusion.shape[0] - 1) for n in self.diffusion.shape]
-        if any(abs(n - round(n)) > 1e-9 for n in intervals):
+        present = self.diffusion.shape[0] - 2
+        points = present if points is None else size("points", points, 1, present)
+        intervals = self._intervals(points)
+        if any(n % 1 for n in intervals):
             raise ValueError(
-                f"{points} points on the first side leave another side with {intervals} intervals; expected whole numbers."
+                f"{points} points on the first side leave another side with {[float(n) for n in intervals]} intervals; "
+                "expected whole numbers."
             )
-        shape = tuple(round(n) + 1 for n in intervals)
-        a, f = (lift(np.asarray(field), shape, "polynomial") for field in (self.diffusion, self.forcing))
-        return ReactionDiffusion(a, f, float(self.linear), float(self.cubic), length=self.length)
+        shape = tuple(int(n) + 1 for n in intervals)
+        with double():
+            a, f = (as_double(sampled(field, shape)) for field in (self.diffusion, self.forcing))
+            # The interpolant undershoots where the coefficient jumps; it must stay a diffusion.
+            return altered(self, diffusion=jnp.maximum(a, jnp.min(self.diffusion) / 2), forcing=f)
+
+    def coarser(self, level: int) -> "ReactionDiffusion | None":
+        """Half as many interior nodes on the first side, `level` times."""
+        if check_level(level) == 0:
+            return self
+        points = halved(self.diffusion.shape[0] - 2, level)
+        if points is None or any(n % 1 or n - 1 < LEAST for n in self._intervals(points)):
+            return None
+        return self.coarsen(points=points)
+
+    def _intervals(self, points: int) -> list[Fraction]:
+        """Along every axis, with `points` interior nodes on the first."""
+        return [Fraction((n - 1) * (points + 1), self.diffusion.shape[0] - 1) for n in self.diffusion.shape]
 
     def concerns(self, state: np.ndarray) -> list[str]:
         largest = float(np.max(np.abs(state[_on_boundary(state.shape)])))

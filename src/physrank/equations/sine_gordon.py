@@ -16,15 +16,16 @@ from physrank.equations._checks import (
     warn_under_resolved,
     whole_number,
 )
-from physrank.equations._sampling import sample_forcing
+from physrank.equations._sampling import resample_forcing, sample_forcing
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift
-from physrank.physics import Evolution, Marching
+from physrank.physics import Graded, Marching
+from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import velocity_verlet
 
 
-class SineGordon(Evolution):
+class SineGordon(Graded):
     """Sine–Gordon on a periodic interval, as a first-order system.
 
         u_t = v,   v_t = c² u_xx − sin u + f
@@ -80,13 +81,6 @@ class SineGordon(Evolution):
                 raise ValueError(f"{name} must be one-dimensional, values on a periodic grid; got shape {field.shape}.")
             fields.append(lift(field, (points,), "fourier"))
             warn_under_resolved(name, fields[-1])
-        fastest = np.hypot(float(c) * np.pi * points / length, 1.0)  # of u_tt = c² u_xx − u, the stiffest sine can be
-        needed = int(np.floor(fastest * float(np.diff(time_values).max()) / 2)) + 1
-        if substeps < needed:
-            raise ValueError(
-                f"{substeps} substeps per row are unstable: velocity Verlet on {points} points needs a substep below "
-                f"{2 / fastest:.3g}. Use substeps={needed} or more."
-            )
         self.initial = as_double(np.stack(fields))
         self.speed = as_double(c)
         self.times = as_double(time_values)
@@ -94,6 +88,17 @@ class SineGordon(Evolution):
         self.length = float(length)
         self.points = points
         self.substeps = substeps
+        self.check_stable()
+
+    def check_stable(self) -> None:
+        # of u_tt = c² u_xx − u, the stiffest sine can be
+        fastest = np.hypot(float(self.speed) * np.pi * self.points / self.length, 1.0)
+        needed = int(np.floor(fastest * float(np.diff(np.asarray(self.times)).max()) / 2)) + 1
+        if self.substeps < needed:
+            raise ValueError(
+                f"{self.substeps} substeps per row are unstable: velocity Verlet on {self.points} points needs a substep "
+                f"below {2 / fastest:.3g}. Use substeps={needed} or more."
+            )
 
     def flow(self, now: Array, speed: Array, row: tuple[Array, Array]) -> Array:
         """Φ_n: one stored row to the next."""
@@ -121,6 +126,22 @@ class SineGordon(Evolution):
 
     def concerns(self, state: np.ndarray) -> list[str]:
         return initial_mismatch(state, np.asarray(self.initial)) + resolution_concerns(state)
+
+    @property
+    def steps_per_row(self) -> int:
+        return self.substeps
+
+    def stated_on(self, points: int, substeps: int, rows: int) -> "SineGordon":
+        kept = every(rows, len(self.times))
+        force = resample_forcing(self.forcing, self.times, kept, substeps + 1)
+        return altered(
+            self,
+            initial=as_double(lift(self.initial, (points,), "fourier")),
+            times=self.times[kept],
+            forcing=as_double(lift(force, (points,), "fourier")),
+            points=points,
+            substeps=substeps,
+        )
 
     @property
     def grid(self) -> Grid:

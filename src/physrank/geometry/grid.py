@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from physrank.geometry import lifts
 from physrank.geometry.metrics import Metric, cell_area, periodic_l2, trapezoid
 from physrank.geometry.space import Array
 
+BETWEEN = {
+    "periodic": "fourier",
+    "nodes": "polynomial",
+    "cells": "linear",
+}  # solutions, where candidates are not lifted
 METRICS = {"periodic": periodic_l2, "nodes": trapezoid, "cells": cell_area}
 
 
@@ -70,10 +75,61 @@ class Grid:
     def __array__(self, *_: object, **__: object) -> Array:
         raise TypeError("A grid is not an array: its coordinates are grid.axes, one array per axis.")
 
-    def lift(self, field: ArrayLike) -> Array:
+    def lift(self, field: Any) -> Array:
         """A field of another resolution on this grid; leading axes are kept. Unchanged where no interpolation is known."""
-        field = np.asarray(field, np.float64)
+        field = lifts.namespace(field).asarray(field, np.float64)
         return field if self.kind is None else lifts.lift(field, self.shape, self.kind)
+
+    def raised(self, solution: Any) -> Array:
+        """A coarser solution of the same problem on this grid, also where fields of others are not interpolated.
+
+        There: linearly between cell centres, so that density and pressure stay positive across shocks.
+        """
+        return lifts.lift(solution, self.shape, self.kind or BETWEEN[self.layout])
+
+    def tail(self, field: Any, carried: Any = 1.0) -> Any:
+        """The share of the variance in the top third of the spectrum along an axis: the largest over axes and leading axes.
+
+        `carried` is the part of the spectrum that the scheme fills (⅔ where it removes aliases): the top third of that, and
+        what lies above. Fourier series on periodic grids; sine series beside the line between end values where those
+        interpolate; cosine series elsewhere. A leading entry (a row, a channel) with less than 1e-6 of the largest
+        variance is held against that. The field may have any resolution. Works inside `jax.jit`.
+        """
+        xp = lifts.namespace(field)
+        space = tuple(range(-len(self.shape), 0))
+        field = xp.asarray(field, np.float64)
+        shares = []
+        for axis in space:
+            values = xp.moveaxis(field, axis, -1)
+            if self.kind != "sine":
+                values = values - values.mean(axis=space, keepdims=True)
+            power = self._power(xp, values)
+            power = power.sum(axis=tuple(range(power.ndim - len(space), power.ndim - 1)))
+            modes = power.shape[-1] - 1
+            top = np.arange(-1, modes) >= xp.floor(2 * carried * modes / 3)
+            total = power.sum(axis=-1)
+            noise = np.finfo(float).eps ** 1.5 * (field**2).sum(axis=space) * power.shape[-1]
+            against = xp.maximum(total, 1e-6 * total.max()) + noise
+            shares.append(((power * top).sum(axis=-1) / xp.maximum(against, 1e-300)).max())
+        return xp.stack(shares).max()
+
+    def _power(self, xp: Any, values: Any) -> Any:
+        """|coefficient|² of the series that belongs to this grid, last axis; the mean or nothing comes first."""
+        if self.layout == "periodic":
+            extended = values
+        elif self.kind == "sine":
+            x = np.linspace(0, 1, values.shape[-1])
+            rest = values - values[..., :1] * (1 - x) - values[..., -1:] * x
+            extended = xp.concatenate([rest, -rest[..., -2:0:-1]], axis=-1)
+        elif self.layout == "cells":
+            extended = xp.concatenate([values, values[..., ::-1]], axis=-1)
+        else:
+            extended = xp.concatenate([values, values[..., -2:0:-1]], axis=-1)
+        power = xp.abs(xp.fft.rfft(extended, axis=-1)) ** 2
+        # Of an extended field the last coefficient vanishes (odd; cells) or belongs to the highest cosine (nodes).
+        return (
+            power if self.layout == "periodic" or (self.layout == "nodes" and self.kind != "sine") else power[..., :-1]
+        )
 
     def metric(self) -> Metric:
         """∫ x² over the box by the grid's own quadrature."""

@@ -2,6 +2,7 @@
 
 from physrank.physics import capabilities, stated
 from physrank.physics.evolution import Evolution
+from physrank.physics.graded import Graded
 from physrank.physics.marching import Marching
 from physrank.physics.outlook import Outlook, respond_and_look
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, fits
@@ -13,6 +14,7 @@ __all__ = [
     "Correction",
     "Dense",
     "Evolution",
+    "Graded",
     "Krylov",
     "Marching",
     "NonlinearSolve",

@@ -4,13 +4,14 @@ A room that needs one of these asks here and never for a class by name, so that 
 that a shipped one gets.
 """
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from physrank.geometry.grid import Grid
+from physrank.geometry.lifts import lift_rows
 from physrank.physics.monotone import SecantMetric
 from physrank.physics.problem import Problem
 from physrank.physics.solvers import Solve
@@ -45,10 +46,19 @@ class KnowsItsKernel(Protocol):
 
 @runtime_checkable
 class Coarsens(Protocol):
-    """It can be stated on a coarser grid; what is not given stays as it is."""
+    """It can be stated on a coarser grid, also inside a compiled program; what is not given stays as it is."""
 
     def coarsen(self, *, points: int | None = None, substeps: int | None = None, rows: int | None = None) -> "Problem":
         """The same problem with so many points per side, substeps per row, and every so manieth row."""
+        ...
+
+
+@runtime_checkable
+class HasLevels(Protocol):
+    """It knows a ladder of coarser statements of itself, also inside a compiled program."""
+
+    def coarser(self, level: int) -> "Problem | None":
+        """The same problem `level` halvings coarser (0: itself); None where no such grid makes sense."""
         ...
 
 
@@ -115,6 +125,32 @@ def lift(problem: Problem, field: np.ndarray) -> np.ndarray:
     if where is None or (shape is not None and field.ndim != len(shape)) or field.ndim < len(where.shape):
         return field
     return where.lift(field)
+
+
+def coarser(problem: Problem, level: int) -> Problem | None:
+    """The problem `level` halvings coarser; None where it cannot be, or does not know how."""
+    return problem.coarser(level) if isinstance(problem, HasLevels) else None
+
+
+def raised(problem: Problem, solution: Any, shape: tuple[int, ...]) -> Any:
+    """A coarser solution of the same problem as a state of `shape`: on the problem's grid, all rows. Works inside `jax.jit`.
+
+    Rows that a coarser march left out are cubic in the number of the row. Unchanged when it cannot be such a state.
+    """
+    where = grid(problem)
+    if solution.ndim != len(shape) or where is None or solution.ndim < len(where.shape):
+        return solution
+    on_grid = where.raised(solution)
+    return lift_rows(on_grid, shape[0]) if on_grid.shape[1:] == shape[1:] else on_grid
+
+
+def tail(problem: Problem, field: Any) -> Any:
+    """How much of a field's variance lies where the problem's grid ends, see `Grid.tail`; zero when it has no grid.
+
+    A problem may say `carried`, the part of the spectrum that its scheme fills.
+    """
+    where = grid(problem)
+    return np.zeros(()) if where is None else where.tail(field, getattr(problem, "carried", 1.0))
 
 
 def output(problem: Problem) -> str:

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float
 from physrank._arrays import as_double, to_jax
 from physrank.geometry.grid import Grid
 from physrank.physics._guards import check_call, check_keywords, same_shape
+from physrank.physics.levels import check_coarsening, own_level
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, roundoff_floor
 from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver
@@ -86,7 +87,8 @@ class Marching(Problem):
     Other arguments: `residual_weights` of one time row in the raw residual norm (default: mean over the row, summed over
     rows); `admissible(trajectory)`; `grid`, a `physrank.Grid` for the trailing axes of a row: candidates of another
     resolution are then lifted to it, and it gives the natural metric; `difference`, a relative step: the response then
-    uses finite differences of the map instead of its derivative.
+    uses finite differences of the map instead of its derivative; `coarsen(level)` or `coarsen(level, problem)`, which
+    returns this problem with about 2^level fewer points per side, or None: cheaper grids are then tried first.
 
     ```python
     problem = pr.Marching(lambda u: u - 0.1 * u**3, initial=u0)
@@ -101,6 +103,7 @@ class Marching(Problem):
     admissibility: Callable[[Array], Array] | None
     solver: LinearSolver | None
     preconditioner: Callable[..., LinearMap] | None
+    coarsening: Callable[..., Problem | None] | None
     implicit: bool = eqx.field(static=True)
     difference: float | None = eqx.field(static=True)
     grid: Grid | None = eqx.field(static=True)
@@ -119,6 +122,7 @@ class Marching(Problem):
         admissible: Callable[[Array], Array] | None = None,
         grid: Grid | None = None,
         difference: float | None = None,
+        coarsen: Callable[..., Problem | None] | None = None,
         **unknown: Any,
     ):
         check_keywords(self, unknown)
@@ -133,6 +137,7 @@ class Marching(Problem):
             "It receives data and a row of forcing exactly when they are given; with implicit=True it is a residual.",
         )
         check_solver(solver)
+        check_coarsening(coarsen)
         self.difference = difference
         self.step = as_double(step)
         self.initial = to_jax("initial", initial)
@@ -144,6 +149,7 @@ class Marching(Problem):
         self.preconditioner = preconditioner
         self.residual_weights = stated_weights(residual_weights)
         self.admissibility = admissible
+        self.coarsening = as_double(coarsen)
         self.grid = grid
 
     def _arguments(self, forcing: Any) -> tuple[Any, ...]:
@@ -282,6 +288,9 @@ class Marching(Problem):
             return self.row(after, now, forcing)
 
         return damped_newton(lambda after: self._linearised_row(after, now, forcing), residual, now)
+
+    def coarser(self, level: int) -> Problem | None:
+        return own_level(self, self.coarsening, level)
 
     def concerns(self, state: np.ndarray) -> list[str]:
         return initial_mismatch(state, np.asarray(self.initial))

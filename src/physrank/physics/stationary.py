@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float
 from physrank._arrays import as_double, to_jax
 from physrank.geometry.grid import Grid
 from physrank.physics._guards import check_call, check_keywords
+from physrank.physics.levels import check_coarsening, own_level
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, probe_magnitude, roundoff_floor
 from physrank.physics.solvers import (
@@ -81,7 +82,8 @@ class Stationary(Problem):
     above); `preconditioner(state[, data])`, which returns an approximate inverse r ↦ δ of the tangent there;
     `residual_weights` for the raw residual norm (default: mean square); `admissible(state)`; `grid`, a `physrank.Grid` for
     the trailing axes of a state: candidates of another resolution are then lifted to it, and it gives the natural metric;
-    `shape` of a state (default: that of the candidates).
+    `shape` of a state (default: that of the candidates); `coarsen(level)` or `coarsen(level, problem)`, which returns this
+    problem with about 2^level fewer points per side, or None: cheaper grids are then tried first.
 
     ```python
     problem = pr.Stationary(lambda u, f: u + u**3 - f, data=f)
@@ -94,6 +96,7 @@ class Stationary(Problem):
     preconditioner: Callable[..., LinearMap] | None
     residual_weights: Array | None
     admissibility: Callable[[Array], Array] | None
+    coarsening: Callable[..., Problem | None] | None
     grid: Grid | None = eqx.field(static=True)
     shape: tuple[int, ...] | None = eqx.field(static=True)
 
@@ -108,6 +111,7 @@ class Stationary(Problem):
         admissible: Callable[[Array], Array] | None = None,
         grid: Grid | None = None,
         shape: tuple[int, ...] | None = None,
+        coarsen: Callable[..., Problem | None] | None = None,
         **unknown: Any,
     ):
         check_keywords(self, unknown)
@@ -118,12 +122,14 @@ class Stationary(Problem):
             check_call("preconditioner", preconditioner, arguments, hint)
         check_solver(solver)
         check_grid(grid, shape)
+        check_coarsening(coarsen)
         self.residual = as_double(residual)
         self.data = as_double(data)
         self.solver = solver
         self.preconditioner = preconditioner
         self.residual_weights = stated_weights(residual_weights)
         self.admissibility = admissible
+        self.coarsening = as_double(coarsen)
         self.grid = grid
         self.shape = shape
 
@@ -175,6 +181,9 @@ class Stationary(Problem):
 
     def solve(self, guess: Array) -> NonlinearSolve:
         return damped_newton(self.linearise, self.defect, guess)
+
+    def coarser(self, level: int) -> Problem | None:
+        return own_level(self, self.coarsening, level)
 
     @property
     def state_shape(self) -> tuple[int | None, ...] | None:

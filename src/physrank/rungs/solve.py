@@ -26,7 +26,7 @@ def solution(problem: Problem, coarse: Problem, shape: tuple[int, ...]) -> tuple
     own = coarse.state_shape or shape
     guess = np.zeros(tuple(n if n is not None else m for n, m in zip(own, shape, strict=True)))
     result = compute.run(_solve, coarse, guess)
-    lifted = capabilities.lift(problem, result.state)
+    lifted = capabilities.raised(problem, result.state, shape)
     if lifted.shape != shape:
         raise ValueError(f"The coarse solution has shape {lifted.shape} after lifting; expected {shape}.")
     return lifted, None if bool(result.converged) else "the direct solve did not converge"

@@ -1,0 +1,85 @@
+"""Evolution equations that come in grades: what all of them share in being stated more coarsely."""
+
+import abc
+from typing import ClassVar, Self
+
+import jax
+from jax.core import Tracer
+
+from physrank import compute
+from physrank.geometry.grid import Grid
+from physrank.physics.evolution import Evolution
+from physrank.physics.levels import check_level, halved, size
+
+
+class Graded(Evolution):
+    """An evolution equation that can be stated on fewer points, substeps and rows; a class of this kind says how."""
+
+    fewest: ClassVar[int] = 4  # points per side
+    any_substeps: ClassVar[bool] = (
+        False  # or only divisors of the present ones: what is stored was sampled at their ends
+    )
+
+    @property
+    @abc.abstractmethod
+    def grid(self) -> Grid:
+        """Where the values of a row lie; as many points along every axis."""
+
+    @property
+    @abc.abstractmethod
+    def steps_per_row(self) -> int | None:
+        """Substeps per row; None where every row is one step."""
+
+    @abc.abstractmethod
+    def stated_on(self, points: int, substeps: int, rows: int) -> Self:
+        """The same on so many points per side and substeps per row, with every so manieth row. Nothing is checked."""
+
+    @abc.abstractmethod
+    def check_stable(self) -> None:
+        """Raise a ValueError that names enough substeps, if there are too few."""
+
+    def coarsen(self, *, points: int | None = None, substeps: int | None = None, rows: int | None = None) -> Self:
+        """On fewer points per side, with fewer substeps and every so manieth row; what is not given stays as it is.
+
+        The last row stays, and so do steps: with `rows` there are so many times the substeps, unless `substeps` are given
+        or every row is one step. Works inside `jax.jit`; outside, an unstable choice is refused.
+        """
+        present, own = self.grid.shape[-1], self.steps_per_row
+        points = present if points is None else size("points", points, self.fewest, present)
+        rows = 1 if rows is None else size("rows", rows, 1, self._steps)
+        if own is None:
+            if substeps not in (None, 1):
+                raise ValueError(f"{type(self).__name__} takes one step per row; got substeps={substeps!r}.")
+            substeps = 1
+        elif substeps is None:
+            substeps = own * rows
+        else:
+            substeps = size("substeps", substeps, 1, None)
+            if rows == 1 and not self.any_substeps and own % substeps:
+                raise ValueError(f"substeps must divide {own}, at whose ends the force is stored; got {substeps}.")
+        with compute.double():
+            coarse = self.stated_on(points, substeps, rows)
+            if not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(self)):
+                coarse.check_stable()
+        return coarse
+
+    def coarser(self, level: int) -> Self | None:
+        """`level` halvings of the grid, and of the substeps where they divide: the Courant number stays about the same."""
+        if check_level(level) == 0:
+            return self
+        points = self._points_at(level)
+        if points is None:
+            return None
+        own = self.steps_per_row or 1
+        least = -(-own // 2**level)
+        substeps = next(n for n in range(least, own + 1) if self.any_substeps or own % n == 0)
+        with compute.double():
+            return self.stated_on(points, substeps, 1)
+
+    def _points_at(self, level: int) -> int | None:
+        return halved(self.grid.shape[-1], level)
+
+    @property
+    def _steps(self) -> int | None:
+        times = getattr(self, "times", None)
+        return None if times is None else len(times) - 1
