@@ -24,6 +24,7 @@ class Task:
     metric: AnyMetric
     linear: bool
     selects: bool = False  # the map only picks entries of the state: no need to compile or check it
+    last: bool = False  # it looks at the last row only: of a coarse trajectory nothing else need be lifted
 
     def __post_init__(self) -> None:
         if not callable(self.map):
@@ -36,8 +37,10 @@ class Task:
 
     def outputs(self, states: Array) -> Array:
         """Q(v_i) for a stack of states."""
+        if self.last:
+            return states[:, -1]
         if self.selects:
-            return np.stack([np.asarray(self.map(state)) for state in states])  # pyright: ignore[reportArgumentType]
+            return states if self.map is _identity else np.stack([np.asarray(self.map(state)) for state in states])  # pyright: ignore[reportArgumentType]
         return compute.run(_evaluate, self.map, states)
 
     def proxies(self, base: Array, state: Array) -> tuple[Array, Array]:
@@ -85,7 +88,7 @@ def field(metric: AnyMetric | None = None) -> Task:
 
 def terminal(metric: AnyMetric | None = None) -> Task:
     """The last row of a trajectory."""
-    return Task("terminal", _last, MeanSquare() if metric is None else metric, linear=True, selects=True)
+    return Task("terminal", _last, MeanSquare() if metric is None else metric, linear=True, selects=True, last=True)
 
 
 def linear(function: Callable[[Any], Any], metric: AnyMetric | None = None, name: str = "linear") -> Task:

@@ -110,6 +110,8 @@ class ReactionDiffusion(Problem):
     used when both fields are functions. Candidates of other resolution are sine-lifted to this grid.
     """
 
+    order = 2
+
     diffusion: Array
     forcing: Array
     linear: Float[Array, ""]
@@ -171,6 +173,11 @@ class ReactionDiffusion(Problem):
         del base
         defect, tangent = self.linearise(state)
         return tangent.solve(-defect, rtol=ROUGH).value
+
+    def glance(self, state: Array) -> Array:
+        """The defect through the preconditioner once."""
+        defect, tangent = self.linearise(state)
+        return jnp.pad(self.operator.rough_inverse(tangent.reaction)(-_interior(defect)), 1)
 
     def solve(self, guess: Array) -> NonlinearSolve:
         return damped_newton(self.linearise, self.defect, guess)

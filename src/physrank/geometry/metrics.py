@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +43,9 @@ class Metric:
 
     def space(self, shape: tuple[int, ...]) -> TaskSpace:
         """The task space of outputs of this shape."""
+        return _space(self, shape)
+
+    def _weights(self, shape: tuple[int, ...]) -> TaskSpace:
         dims = len(self.rules)
         if len(shape) < dims:
             raise ValueError(f"This metric integrates over {dims} axes; the task output has shape {shape}.")
@@ -56,6 +60,11 @@ class Metric:
                 )
             weights = np.asarray(self.channel_weights).reshape(-1, *[1] * dims) * weights
         return TaskSpace(np.broadcast_to(weights, shape))
+
+
+@lru_cache(maxsize=32)
+def _space(metric: Metric, shape: tuple[int, ...]) -> TaskSpace:
+    return metric._weights(shape)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,15 @@ class Refines(Protocol):
 
 
 @runtime_checkable
+class Glances(Protocol):
+    """It can say for the price of a residual, or less, what its grid has against a state that came from a coarser one."""
+
+    def glance(self, state: Array) -> Array:
+        """About L⁻¹(−A(state)): the defect passed once through a preconditioner."""
+        ...
+
+
+@runtime_checkable
 class KnowsItsKernel(Protocol):
     """It can look for directions that its tangent does not determine."""
 
@@ -94,6 +103,16 @@ def refine(problem: Problem, base: Array, state: Array) -> Array:
         return problem.refine(base, state)
     defect, tangent = problem.linearise(state)
     return tangent.solve(-defect).value
+
+
+def glance(problem: Problem, state: Array) -> Array:
+    """Roughly how far the problem's grid would move a state that came from a coarser one."""
+    return problem.glance(state) if isinstance(problem, Glances) else refine(problem, state, state)
+
+
+def order(problem: Problem) -> int:
+    """The order of its discretisation, as far as it is known: halving the grid divides the error by 2^order, or more."""
+    return int(getattr(problem, "order", 1))
 
 
 def admissible(problem: Problem, state: Array) -> Bool[Array, ""]:

@@ -71,9 +71,9 @@ class DirichletDiffusion(eqx.Module):
             return result
 
         krylov = Krylov(rtol=rtol, max_steps=1000, method="cg")
-        return krylov.solve(operator, rhs, floor, self._preconditioner(reaction))
+        return krylov.solve(operator, rhs, floor, self.rough_inverse(reaction))
 
-    def _preconditioner(self, reaction: Array) -> LinearMap:
+    def rough_inverse(self, reaction: Array) -> LinearMap:
         """√a-scaled sine inverse.
 
         With v = √a u, −∇·(a∇u) = √a (−Δ + Δ√a/√a) v: scaling by √a on both sides leaves a constant-coefficient

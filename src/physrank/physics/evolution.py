@@ -32,5 +32,8 @@ class Evolution(Problem):
     def refine(self, base: Array, state: Array) -> Array:
         return self.marching.refine(base, state)
 
+    def glance(self, state: Array) -> Array:
+        return self.marching.glance(state)
+
     def solve(self, guess: Array) -> NonlinearSolve:
         return self.marching.solve(guess)

@@ -15,15 +15,16 @@ CAUSES = {
     "fixes it, such as a mean or a boundary value",
     "data": "the stated uncertainty of the data could exchange them",
     "discretisation": "the grid is too coarse to separate them",
+    "unseen": "the problem's own grid sees something that the coarser ones do not",
 }
 
 
 def notes(candidates: Candidates, rung: Rung, left_out: dict[str, str]) -> tuple[str, ...]:
     """Facts that change how a ranking should be read."""
-    outputs, response, found = rung.question.outputs, rung.response, []
+    response, found = rung.response, []
     if int(candidates.valid.sum()) == 1:
         found.append("only one valid candidate: there is nothing to rank, but its error estimate stands")
-    elif np.all(outputs[candidates.valid] == outputs[candidates.valid][0]):
+    elif rung.question.all_equal:
         found.append("all candidates give the same output: every pair is a tie")
     found += [f"{_list(names, len(candidates.names))}: {concern}" for concern, names in candidates.concerns.items()]
     found += [f"{name} had no part in the anchor: {why}" for name, why in left_out.items()]

@@ -9,11 +9,13 @@ from typing import Any, Literal, Protocol, cast
 
 from physrank import rungs, tasks
 from physrank.certificates import Certified
+from physrank.geometry.space import Array
 from physrank.physics import Correction, Problem
 from physrank.ranking import anchors
 from physrank.ranking.candidates import Candidates, Invalid
 from physrank.ranking.ranking import Ranking, assemble
-from physrank.rungs import Asked, Question, data
+from physrank.rungs import Asked, Climber, Effort, Question, data
+from physrank.rungs.effort import resolve as effort_of
 from physrank.tasks import Task
 
 
@@ -34,6 +36,7 @@ def rank(
     task: Task | None = None,
     anchor: Any = "auto",
     corrections: int | Correction = 1,
+    effort: str | Effort = "response",
     decide: Literal["order", "best"] = "order",
     tolerance: float = 0.0,
     uncertainty: Any = None,
@@ -49,7 +52,9 @@ def rank(
     problem's own, else the whole field in the mean square).
 
     Other arguments: `anchor`: "auto" (the mean of the candidates that stay together), "mean", "medoid", a candidate's
-    name, or an array; `corrections`: how many, or a `Correction` with its variants; `decide` and `tolerance`: what must be
+    name, or an array; `corrections`: how many, or a `Correction` with its variants; `effort`: "response" (the method of the
+    paper), "auto" (coarser grids first, then responses, climbing while something asked for is open), "solve", or an
+    `Effort`; `decide` and `tolerance`: what must be
     settled, the whole "order" or the "best" candidate, up to an excess of squared loss that would not matter; `uncertainty`
     of the problem's data, such as `{"diffusion": 0.02}` for 2 %; `invalid`: "raise" or "exclude" candidates with NaN;
     `allow_unresolved`: let `best` and `order` answer even when the response did not converge; `until="settled"` or
@@ -58,16 +63,16 @@ def rank(
     for less than every pair.
     """
     _check_problem(problem)
+    plan = effort_of(effort)
     asked, found, correction = tasks.resolve(task, problem), anchors.resolve(anchor, problem), _correction(corrections)
     stopping, most = _stopping(until), _most(max_corrections)
     wanted = Asked(decide, tolerance, data.resolve(uncertainty, problem))
     given = Candidates.of(candidates, problem, invalid)
 
     started = time.perf_counter()
-    question = Question.of(asked, given.states, given.valid)
-    start = found.of(given, problem)
-    rung = rungs.respond(problem, start.state, correction, question)
-    ranking = assemble(problem, given, found.name, rung, wanted, start.left_out, allow_unresolved)
+    climber = _climber(problem, given, asked, wanted, found)
+    (rung,) = rungs.climb([climber], plan, correction)
+    ranking = assemble(problem, given, found.name, rung, wanted, climber.left_out, allow_unresolved)
     while stopping is not None:
         verdict = stopping(problem, ranking)
         ranking = ranking if verdict is ranking else replace(ranking, certificate=verdict)
@@ -91,6 +96,7 @@ def rank_panel(
     task: Task | None = None,
     anchor: Any = "auto",
     corrections: int | Correction = 1,
+    effort: str | Effort = "response",
     decide: Literal["order", "best"] = "order",
     tolerance: float = 0.0,
     uncertainty: Any = None,
@@ -107,7 +113,7 @@ def rank_panel(
         raise ValueError(f"chunk must be at least 1; got {chunk}.")
     if isinstance(problems, Problem):
         raise ValueError("rank_panel needs one problem per input; got a single problem. For one input, use rank.")
-    correction = _correction(corrections)
+    correction, plan = _correction(corrections), effort_of(effort)
     pairs = enumerate(_paired(problems, libraries))
     width = None
     while block := list(islice(pairs, chunk)):
@@ -115,20 +121,26 @@ def rank_panel(
         found, asked = anchors.resolve(anchor, block[0][1][0]), tasks.resolve(task, block[0][1][0])
         cases = [(problem, _candidates(k, problem, given, invalid)) for k, (problem, given) in block]
         started = time.perf_counter()
-        questions = [Question.of(asked, given.states, given.valid) for _, given in cases]
-        starts = [found.of(given, problem) for problem, given in cases]
-        fill = width - len(cases)
-        filled, states = (
-            [p for p, _ in cases] + [cases[-1][0]] * fill,
-            [s.state for s in starts] + [starts[-1].state] * fill,
-        )
-        batch = rungs.respond_batch(filled, states, correction, questions)
+        climbers = [
+            _climber(problem, given, asked, Asked(decide, tolerance, data.resolve(uncertainty, problem)), found)
+            for problem, given in cases
+        ]
+        batch = rungs.climb(climbers, plan, correction, width)
         seconds = (time.perf_counter() - started) / len(cases)
-        for (problem, given), start, rung in zip(cases, starts, batch, strict=True):
+        for (problem, given), climber, rung in zip(cases, climbers, batch, strict=True):
             started = time.perf_counter()
-            wanted = Asked(decide, tolerance, data.resolve(uncertainty, problem))
-            ranking = assemble(problem, given, found.name, rung, wanted, start.left_out, allow_unresolved)
+            ranking = assemble(problem, given, found.name, rung, climber.asked, climber.left_out, allow_unresolved)
             yield ranking.timed(seconds + time.perf_counter() - started)
+
+
+def _climber(problem: Problem, given: Candidates, task: Task, asked: Asked, anchor: anchors.Anchor) -> Climber:
+    question = Question.of(task, given.states, given.valid)
+
+    def start() -> tuple[Array, dict[str, str]]:
+        found = anchor.of(given, problem)
+        return found.state, found.left_out
+
+    return Climber(problem, question, asked, given.states[given.valid], start)
 
 
 def _check_problem(problem: Any) -> None:

@@ -19,6 +19,7 @@ from physrank.ranking.candidates import Candidates
 from physrank.ranking.scores import Scores
 from physrank.rungs import Asked, Question, Rung
 from physrank.rungs.diagnosis import defect_reduction, residual_floor
+from physrank.rungs.effort import Spent
 from physrank.tasks import Task
 
 
@@ -167,7 +168,7 @@ class Ranking:
 
     def corrected(self) -> "Ranking":
         """The same ranking after one further correction, linearised at its state."""
-        rung = rungs.correct(self.problem, self.rung)
+        rung = self.asked.doubtful(self.problem, rungs.correct(self.problem, self.rung))
         return assemble(self.problem, self.candidates, self.anchor, rung, self.asked, self.left_out, self.allowed)
 
     @property
@@ -186,6 +187,11 @@ class Ranking:
     def corrections(self) -> int:
         """How many corrections on the problem's own grid led to the state."""
         return 0 if self.rung.response is None else self.rung.response.variant.count
+
+    @property
+    def effort(self) -> tuple[Spent, ...]:
+        """What was spent, rung by rung, and which pairs each one settled."""
+        return self.rung.spent
 
     @property
     def state(self) -> Array:
@@ -233,7 +239,7 @@ class Ranking:
     def rescore(self, task: Task) -> "Ranking":
         """The same response judged by another task: no new solve."""
         question = Question.of(tasks.resolve(task, self.problem), self.candidates.states, self.candidates.valid)
-        rung = self.rung.seen_by(question)
+        rung = self.asked.doubtful(self.problem, self.rung.seen_by(question))
         return assemble(self.problem, self.candidates, self.anchor, rung, self.asked, self.left_out, self.allowed)
 
     @property
@@ -294,7 +300,6 @@ def assemble(
     allow_unresolved: bool = False,
 ) -> Ranking:
     """A rung turned into scores and decisions."""
-    rung = asked.doubtful(problem, rung)
     scoring = Scores(
         rung.name,
         candidates.names,

@@ -1,8 +1,22 @@
-"""Rungs: whatever yields a proxy with an uncertainty of every gap and its cost."""
+"""Rungs: whatever yields a proxy with an uncertainty of every gap and its cost, and the ladder that they make."""
 
 from physrank.rungs.asked import Asked
-from physrank.rungs.respond import correct, respond, respond_batch
+from physrank.rungs.climb import Climber, climb
+from physrank.rungs.effort import Effort, Spent
+from physrank.rungs.respond import correct, respond
 from physrank.rungs.rung import Question, Rung
 from physrank.rungs.solve import coarsened, solve
 
-__all__ = ["Asked", "Question", "Rung", "coarsened", "correct", "respond", "respond_batch", "solve"]
+__all__ = [
+    "Asked",
+    "Climber",
+    "Effort",
+    "Question",
+    "Rung",
+    "Spent",
+    "climb",
+    "coarsened",
+    "correct",
+    "respond",
+    "solve",
+]

@@ -29,22 +29,22 @@ class Asked:
 
     def pairs(self, rung: Rung) -> np.ndarray:
         """N × N: whether a pair's sign survives its uncertainty, or both are within the tolerance all the same."""
-        scores = rung.scores
         if rung.failed:
-            return np.eye(len(scores), dtype=bool)
-        return geometry.settled_pairs(geometry.gap_matrix(scores), rung.uncertainty, self._in_units(rung))
+            return np.eye(len(rung.gaps), dtype=bool)
+        return geometry.settled_pairs(rung.gaps, rung.uncertainty, self._in_units(rung))
 
     def settled(self, rung: Rung, decide: Decision | None = None) -> bool:
         """Whether what was asked for survives the uncertainty."""
-        scores = rung.scores
-        valid = np.flatnonzero(np.isfinite(scores))
+        gaps = rung.gaps
+        valid = np.flatnonzero(np.isfinite(np.diagonal(gaps)))
         if rung.failed or not valid.size:
             return False
         rows = np.ix_(valid, valid)
         if (decide or self.decide) == "order":
             return bool(self.pairs(rung)[rows].all())
-        regret = geometry.possible_regret(geometry.gap_matrix(scores[valid]), rung.uncertainty[rows])
-        return bool(regret[np.argmin(scores[valid])] <= self._in_units(rung))
+        regret = geometry.possible_regret(gaps[rows], rung.uncertainty[rows])
+        best = np.argmax(gaps[rows].min(axis=1))  # it loses against nobody
+        return bool(regret[best] <= self._in_units(rung))
 
     def _in_units(self, rung: Rung) -> float:
         return float(np.float64(self.tolerance) / rung.question.unit / rung.question.unit)

@@ -114,7 +114,8 @@ def _by_samples(problem: Problem, rung: Rung, samples: Sequence[Problem]) -> Run
     """The largest move of each gap over sampled problems, each by one linear solve with the tangent that is there."""
     question = rung.question
     moved = [
-        2 * np.abs(question.along(_change(rung, compute.run(_towards, problem, other, rung.state)))) for other in samples
+        2 * np.abs(question.along(_change(rung, compute.run(_towards, problem, other, rung.state))))
+        for other in samples
     ]
     return replace(rung, extra={**rung.extra, "data": np.max(moved, axis=0)})
 

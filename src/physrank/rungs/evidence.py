@@ -65,13 +65,18 @@ class BelowGrid:
     problem: Problem
     coarse: Array
     below: Array
+    shape: tuple[int, ...]  # of a state on the problem's grid
     response: None = None
 
-    @cached_property
+    @property
     def state(self) -> Array:
+        return self._state
+
+    @cached_property
+    def _state(self) -> Array:
         """Lifted to the problem's grid, when somebody asks."""
-        return capabilities.lift(self.problem, self.coarse)
+        return np.asarray(capabilities.raised(self.problem, self.coarse, self.shape))
 
     def seen(self, task: Task) -> Seen:
-        proxy, below = task.outputs(np.stack([self.state, capabilities.lift(self.problem, self.below)]))
-        return Seen(proxy, proxy, {"discretisation": proxy - below})
+        proxy, below = task.outputs(np.stack([self.state, capabilities.raised(self.problem, self.below, self.shape)]))
+        return Seen(proxy, proxy, {"discretisation": (proxy - below) / (2.0 ** capabilities.order(self.problem) - 1)})

@@ -9,14 +9,16 @@ from functools import cached_property
 
 import numpy as np
 
-from physrank.geometry import TaskSpace, scores_of
+from physrank.geometry import TaskSpace, gap_matrix, scores_of
 from physrank.geometry.space import Array
 from physrank.physics import Response
+from physrank.rungs.effort import Spent
 from physrank.rungs.evidence import Evidence, Seen
 from physrank.tasks import Task
 
 SAFETY = 2.0  # a gap is settled when it exceeds so many times what a further correction would move it by
 ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
+MANY = 64  # candidates up to which every distance between two of them is computed
 BLIND = 1e-6  # a pair differs along a direction when the cosine exceeds this
 
 
@@ -31,7 +33,7 @@ class Question:
     @classmethod
     def of(cls, task: Task, states: Array, valid: np.ndarray) -> "Question":
         outputs = task.outputs(states)
-        shown = np.where(valid.reshape(-1, *[1] * (outputs.ndim - 1)), outputs, np.nan)
+        shown = outputs if valid.all() else np.where(valid.reshape(-1, *[1] * (outputs.ndim - 1)), outputs, np.nan)
         return cls(task, shown, task.space(shown))
 
     @cached_property
@@ -46,15 +48,39 @@ class Question:
 
     @cached_property
     def distances(self) -> Array:
-        """‖y_i − y_j‖, in units."""
-        return self.space.distances(self.measured(self.outputs))
+        """‖y_i − y_j‖, in units; for very many candidates the way over their centre, which is no shorter."""
+        if len(self.outputs) <= MANY:
+            return self.space.distances(self.measured(self.outputs))
+        from_centre = np.sqrt(self._centred[2])
+        return from_centre[:, None] + from_centre[None, :]
+
+    @cached_property
+    def _centred(self) -> tuple[Array, Array, Array]:
+        """A centre c, the covectors M(y_i − c), `(N, size)`, and ‖y_i − c‖², in units: differences first, so that large
+        common parts do not cancel."""
+        valid = ~np.isnan(self.outputs.reshape(len(self.outputs), -1)[:, :1]).any(axis=1)
+        centre = self.outputs[valid][0]
+        with np.errstate(invalid="ignore", over="ignore"):
+            centred = self.measured(self.outputs - centre)
+            covectors = (self.space.weights * centred).reshape(len(centred), -1)
+            return centre, covectors, np.einsum("nk,nk->n", covectors, centred.reshape(len(centred), -1))
+
+    @property
+    def all_equal(self) -> bool:
+        """Whether the candidates have one and the same output."""
+        return not np.any(np.nan_to_num(self._centred[1]))
 
     def along(self, change: Array) -> Array:
-        """⟨change, y_i − y_j⟩ for all pairs, in units²; differences first, so that large common parts do not cancel."""
+        """⟨change, y_i − y_j⟩ for all pairs, in units²."""
         with np.errstate(invalid="ignore", over="ignore"):
-            centred = self.outputs - self.outputs[~np.isnan(self.outputs.reshape(len(self.outputs), -1)).any(axis=1)][0]
-            moved = self.space.inner(self.measured(change), self.measured(centred))
+            moved = self._centred[1] @ self.measured(change).ravel()
             return moved[:, None] - moved[None, :]
+
+    def gaps(self, proxy: Array) -> Array:
+        """G_ij = ‖q − y_j‖² − ‖q − y_i‖², in units²."""
+        centre, covectors, squares = self._centred
+        with np.errstate(invalid="ignore", over="ignore"):
+            return gap_matrix(squares - 2 * (covectors @ self.measured(proxy - centre).ravel()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +96,7 @@ class Rung:
     failed: str | None = None  # why the answer must not be trusted; None: it may be
     extra: Mapping[str, Array] = field(default_factory=dict)  # by cause: N × N, what moves gaps without moving s
     reduction: float | None = None  # ‖A(s)‖ / ‖A(w)‖, where it is known
+    spent: tuple[Spent, ...] = ()  # the way up to it
 
     @property
     def state(self) -> Array:
@@ -90,6 +117,11 @@ class Rung:
         """S_i = ‖q − y_i‖², in units²."""
         question = self.question
         return scores_of(question.space, question.measured(question.outputs), question.measured(self.proxy))
+
+    @cached_property
+    def gaps(self) -> Array:
+        """G_ij = S_j − S_i, in units², without the round-off of the scores."""
+        return self.question.gaps(self.proxy)
 
     @cached_property
     def parts(self) -> dict[str, Array]:

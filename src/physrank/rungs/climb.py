@@ -1,0 +1,184 @@
+"""The ladder: the cheapest rung that settles what was asked, climbed only while something is open.
+
+coarse grid ─► finer grids ─► the problem's own grid: response ─► corrections ─► solve
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from physrank.geometry.space import Array
+from physrank.physics import Correction, Problem, capabilities
+from physrank.rungs import nested
+from physrank.rungs.asked import Asked
+from physrank.rungs.diagnosis import defect_norm
+from physrank.rungs.effort import Effort, Spent
+from physrank.rungs.evidence import BelowGrid, OnGrid, Seen
+from physrank.rungs.respond import correct, respond, respond_batch
+from physrank.rungs.rung import Question, Rung
+from physrank.rungs.solve import solve
+
+WHOLE = "solve on the problem's grid"
+
+
+@dataclass(eq=False)
+class Climber:
+    """One input on its way up."""
+
+    problem: Problem
+    question: Question
+    asked: Asked
+    states: Array  # of the valid candidates
+    anchor: Callable[
+        [], tuple[Array, dict[str, str]]
+    ]  # their own, and who had no part in it: asked for on the top rungs
+    left_out: dict[str, str] = field(default_factory=dict)
+    rung: Rung | None = None
+    below: nested.Standing | None = None  # the level stood on last
+    spent: list[Spent] = field(default_factory=list)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.states.shape[1:]
+
+    @property
+    def settled(self) -> bool:
+        return self.rung is not None and self.asked.settled(self.rung)
+
+    @property
+    def under(self) -> Array:
+        """Where the next level starts; nowhere, where levels are marched."""
+        if capabilities.cheap_to_solve(self.problem):
+            return np.zeros(())
+        return self.states.mean(axis=0) if self.below is None else np.asarray(self.below.state)
+
+    def stood(self, level: int, found: nested.Standing, seconds: float) -> None:
+        """A level is reached: with the one below it, it can tell how far it may be off.
+
+        A coarser grid counts only above one that resolved its state; the problem's own grid is what it is.
+        """
+        state, output = np.asarray(found.state), np.asarray(found.output)
+        name, below = WHOLE if level == 0 else nested.name(found), self.below
+        self.below = found
+        if below is None or not found.solved or not (below.resolved or level == 0):
+            self.spent.append(Spent(name, seconds, 1))
+            return
+        lifted = BelowGrid(self.problem, state, np.asarray(below.state), self.shape)
+        evidence = lifted if level else OnGrid(state, state)
+        seen = Seen(output, output, self._discretisation(output, below) if bool(below.solved) else {})
+        self.take(Rung(name, self.question, evidence, seen, solves=1, seconds=seconds), 1)
+
+    def _discretisation(self, output: Array, below: nested.Standing) -> dict[str, Array]:
+        """A scheme of order p leaves about a (2^p − 1)th of what the last halving changed."""
+        return {"discretisation": (output - np.asarray(below.output)) / (2.0 ** capabilities.order(self.problem) - 1)}
+
+    def looked(self, change: Array, seconds: float) -> None:
+        """What the problem's own grid has to say against a coarser one."""
+        assert self.rung is not None
+        against = {"unseen": 2 * np.abs(self.question.along(change))}
+        self.rung = replace(self.rung, extra={**self.rung.extra, **against})
+        self.spent.append(Spent("a look at the problem's grid", seconds, 0, self.asked.pairs(self.rung)))
+
+    def arrived(self, rung: Rung, solves: int = 1) -> None:
+        """A rung on the problem's grid; the level below shows how far that grid itself may be off."""
+        if self.below is not None and bool(self.below.solved):
+            changes = {**rung.seen.changes, **self._discretisation(rung.proxy, self.below)}
+            rung = replace(rung, seen=replace(rung.seen, changes=changes))
+        self.take(rung, solves)
+
+    def take(self, rung: Rung, solves: int) -> None:
+        self.rung = self.asked.doubtful(self.problem, rung)
+        self.spent.append(Spent(rung.name, rung.seconds, solves, self.asked.pairs(self.rung)))
+
+
+def climb(climbers: Sequence[Climber], effort: Effort, correction: Correction, width: int = 1) -> list[Rung]:
+    """Inputs of one shape up the ladder together, at most `width` of them; those that are settled leave."""
+    _nested(climbers, effort, width)
+    _on_grid([c for c in climbers if not (effort.early and c.settled)], effort, correction, width)
+    return [_finished(c) for c in climbers]
+
+
+def _finished(climber: Climber) -> Rung:
+    assert climber.rung is not None
+    solves, seconds = (sum(getattr(step, price) for step in climber.spent) for price in ("solves", "seconds"))
+    return replace(climber.rung, solves=int(solves), seconds=float(seconds), spent=tuple(climber.spent))
+
+
+def _nested(climbers: Sequence[Climber], effort: Effort, width: int) -> None:
+    problem, task, shape = climbers[0].problem, climbers[0].question.task, climbers[0].shape
+    below = nested.levels(problem)[-effort.levels :] if effort.levels else []
+    going = list(climbers)
+    for k, level in enumerate([*below, 0] if below and capabilities.cheap_to_solve(problem) else below):
+        started = time.perf_counter()
+        found = nested.many(
+            nested.stand, [c.problem for c in going], [c.under for c in going], width, level, task, shape, k == 0
+        )
+        seconds = (time.perf_counter() - started) / len(going)
+        for climber, standing in zip(going, found, strict=True):
+            climber.stood(level, standing, seconds)
+        if level and effort.early:
+            _look([c for c in going if c.settled], width)
+            going = [c for c in going if not c.settled]
+        if not going:
+            break
+
+
+def _look(climbers: Sequence[Climber], width: int) -> None:
+    """Coarse grids agree on what none of them sees: one defect on the problem's own grid must not speak against it."""
+    if not climbers:
+        return
+    started, first = time.perf_counter(), climbers[0]
+    problems, states = [c.problem for c in climbers], [c.below.state for c in climbers if c.below is not None]
+    changes = nested.many(nested.unseen, problems, states, width, first.question.task, first.shape)
+    seconds = (time.perf_counter() - started) / len(climbers)
+    for climber, change in zip(climbers, changes, strict=True):
+        climber.looked(change, seconds)
+
+
+def _on_grid(climbers: Sequence[Climber], effort: Effort, correction: Correction, width: int) -> None:
+    """One response at the better of two anchors, the candidates' and that of the level below; then corrections."""
+    climbers = [c for c in climbers if c.below is None or c.below.state.shape != c.shape or not bool(c.below.solved)]
+    if not climbers:
+        return
+    if not effort.response:
+        for climber in climbers:
+            _outright(climber)
+        return
+    anchors = [_better_anchor(c) for c in climbers]
+    problems, questions = [c.problem for c in climbers], [c.question for c in climbers]
+    if width == 1:
+        rungs = [respond(problems[0], anchors[0], correction, questions[0])]
+    else:
+        rungs = respond_batch(*nested.filled(problems, anchors, width), correction, questions)
+    for climber, rung in zip(climbers, rungs, strict=True):
+        climber.arrived(rung, rung.solves)
+        while _worthwhile(climber, effort):
+            assert climber.rung is not None
+            climber.arrived(correct(climber.problem, climber.rung))
+        if rung.failed is not None and effort.solve:
+            _outright(climber)
+
+
+def _outright(climber: Climber) -> None:
+    """The equation itself, unless that fails and something else is there."""
+    whole = solve(climber.problem, climber.problem, climber.shape, climber.question, WHOLE)
+    if whole.failed is None or climber.rung is None:
+        climber.arrived(whole)
+
+
+def _worthwhile(climber: Climber, effort: Effort) -> bool:
+    """Whether a further correction is allowed and could settle anything."""
+    rung = climber.rung
+    assert rung is not None and rung.response is not None
+    return rung.failed is None and not climber.settled and rung.response.variant.count < effort.corrections
+
+
+def _better_anchor(climber: Climber) -> Array:
+    own, climber.left_out = climber.anchor()
+    if climber.below is None or not bool(climber.below.solved):
+        return own
+    lifted = np.asarray(capabilities.raised(climber.problem, np.asarray(climber.below.state), climber.shape))
+    sizes = [defect_norm(climber.problem, state) for state in (own, lifted)]
+    return lifted if sizes[1] <= sizes[0] or not np.isfinite(sizes[0]) else own
