@@ -9,7 +9,7 @@ from physrank._version import __version__
 
 def of(ranking: Any) -> dict[str, Any]:
     """Ready for JSON: decisions, doubts, numbers, no fields."""
-    response, scoring = ranking.response, ranking.scoring
+    response, scoring = ranking.rung.response, ranking.scoring
     return {
         "physrank": __version__,
         "method": scoring.method,
@@ -17,7 +17,7 @@ def of(ranking: Any) -> dict[str, Any]:
         "task": ranking.task.name,
         "metric": ranking.task.metric.name,
         "anchor": ranking.anchor,
-        "correction": response.variant.name,
+        "correction": None if response is None else response.variant.name,
         "unresolved": ranking.unresolved,
         "order": None if ranking.unresolved else ranking.order,
         "decide": ranking.asked.decide,
@@ -42,28 +42,39 @@ def of(ranking: Any) -> dict[str, Any]:
             "parts": {cause: matrix(ranking.squared(part)) for cause, part in ranking.rung.parts.items()},
         },
         "settled_pairs": ranking.settled_pairs.tolist(),
-        "response": {
-            "converged": bool(response.converged),
-            "algebraic_defect": number(response.algebraic_norm),
-            "anchor_defect": number(response.defect_norm),
-            "defect_reduction": None if ranking.rung.reduction is None else number(ranking.rung.reduction),
-            "iterations": int(response.iterations),
-            "step": number(response.multiplier),
-            "solves": scoring.solves,
-            "seconds": scoring.seconds,
-        },
+        "response": None if response is None else _response(ranking, response),
+        "effort": [
+            {"rung": step.rung, "seconds": step.seconds, "solves": step.solves, "open_pairs": step.open}
+            for step in ranking.effort
+        ],
+        "solves": scoring.solves,
+        "seconds": scoring.seconds,
         "notes": list(ranking.notes),
         "certificate": None if ranking.certificate is None else ranking.certificate.to_dict(),
     }
 
 
+def _response(ranking: Any, response: Any) -> dict[str, Any]:
+    return {
+        "converged": bool(response.converged),
+        "algebraic_defect": number(response.algebraic_norm),
+        "anchor_defect": number(response.defect_norm),
+        "defect_reduction": None if ranking.rung.reduction is None else number(ranking.rung.reduction),
+        "iterations": int(response.iterations),
+        "step": number(response.multiplier),
+        "solves": ranking.scoring.solves,
+        "seconds": ranking.scoring.seconds,
+    }
+
+
 def arrays_of(ranking: Any) -> dict[str, Any]:
     """The fields behind the decisions, with the matrices of all pairs."""
+    response = ranking.rung.response
     return {
         "names": ranking.names,
         "outputs": ranking.outputs,
         "proxy": ranking.proxy,
-        "anchor": ranking.task.outputs(np.asarray(ranking.response.anchor)[None])[0],
+        "anchor": None if response is None else ranking.task.outputs(np.asarray(response.anchor)[None])[0],
         "state": ranking.state,
         "scores": ranking.scores,
         "estimates": ranking.error_estimates,

@@ -29,7 +29,7 @@ def ranking_figure(
     names: Sequence[str],
     outputs: Array,
     proxy: Array,
-    anchor: Array,
+    anchor: Array | None,
     estimates: Array,
     unresolved: str | None,
     reach: float = float("nan"),
@@ -62,7 +62,7 @@ def ranking_figure(
     return figure
 
 
-def _drawable(outputs: Array, proxy: Array, anchor: Array, truth: Array | None) -> tuple[Any, ...]:
+def _drawable(outputs: Array, proxy: Array, anchor: Array | None, truth: Array | None) -> tuple[Any, ...]:
     """Outputs as numbers, curves or maps: axes of length one dropped, of more than two the last entries shown."""
     kept = tuple(k for k, n in enumerate(proxy.shape) if n > 1)
     shape = tuple(proxy.shape[k] for k in kept)
@@ -75,7 +75,8 @@ def _drawable(outputs: Array, proxy: Array, anchor: Array, truth: Array | None) 
             squeezed = np.take(squeezed, -1, axis=values.ndim - proxy.ndim)
         return squeezed
 
-    return view(outputs), view(proxy), view(anchor), None if truth is None else view(truth), remark
+    anchor, truth = (None if field is None else view(field) for field in (anchor, truth))
+    return view(outputs), view(proxy), anchor, truth, remark
 
 
 def _candidate_maps(figure: Any, names, outputs, proxy, estimates, shown, remark) -> None:
@@ -91,12 +92,15 @@ def _candidate_maps(figure: Any, names, outputs, proxy, estimates, shown, remark
 
 
 def _method_maps(figure: Any, anchor, proxy, truth) -> None:
-    """Anchor, correction, proxy; then how far the proxy is from the reference."""
-    fields = [("anchor w", anchor, False), ("+ correction δ", proxy - anchor, True), ("= proxy q", proxy, False)]
+    """Anchor, correction, proxy, or the proxy alone where none was corrected; then how far it is from the reference."""
+    fields = [("proxy q", proxy, False)]
+    if anchor is not None:
+        fields = [("anchor w", anchor, False), ("+ correction δ", proxy - anchor, True), ("= proxy q", proxy, False)]
     if truth is not None:
         fields.append(("reference − q", truth - proxy, True))
-    low, high = min(anchor.min(), proxy.min()), max(anchor.max(), proxy.max())
-    for axis, (title, values, signed) in zip(figure.subplots(1, len(fields)), fields, strict=True):
+    shown = [values for _, values, signed in fields if not signed]
+    low, high = min(values.min() for values in shown), max(values.max() for values in shown)
+    for axis, (title, values, signed) in zip(np.atleast_1d(figure.subplots(1, len(fields))), fields, strict=True):
         span = max(np.abs(values).max(), 1e-300)
         limits = (-span, span, "RdBu_r") if signed else (low, high, "viridis")
         image = _map(axis, values, title, *limits)
@@ -121,12 +125,15 @@ def _curves(figure: Any, names, outputs, proxy, anchor, ordered, truth) -> None:
     for colour, i in zip(colours, ordered, strict=True):
         above.plot(outputs[i].ravel(), color=colour, lw=1, label=names[i][:20] if i in ordered[:SHOWN] else None)
         below.plot((outputs[i] - proxy).ravel(), color=colour, lw=1)
-    above.plot(anchor.ravel(), color=MUTED, lw=1.3, ls=":", label="anchor w")
+    if anchor is not None:
+        above.plot(anchor.ravel(), color=MUTED, lw=1.3, ls=":", label="anchor w")
     above.plot(proxy.ravel(), color=PROXY, lw=1.8, label="proxy q")
     if truth is not None:
         below.plot((truth - proxy).ravel(), color=INK, lw=1.4, ls="--", label="reference − q")
         below.legend(fontsize=7, frameon=False)
-    above.set_title("candidates, anchor and proxy", fontsize=10, loc="left")
+    above.set_title(
+        "candidates and proxy" if anchor is None else "candidates, anchor and proxy", fontsize=10, loc="left"
+    )
     below.set_title("estimated error field of each candidate, v − q", fontsize=10, loc="left")
     below.set_xlabel("entry of the task output", fontsize=8)
     above.legend(fontsize=7, ncols=3, frameon=False)

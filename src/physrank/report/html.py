@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from physrank.report.figure import Figure, png
-from physrank.report.words import estimate, headline, standing
+from physrank.report.words import about, climbed, estimate, headline, standing
 
 STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
@@ -20,21 +20,20 @@ td.n{text-align:right;font-variant-numeric:tabular-nums}img{max-width:100%}
 def html_report(result: dict[str, Any], figure: Figure) -> str:
     """Decision, table, picture, diagnostics, certificate."""
     unresolved, verdict = result["unresolved"], escape(headline(result))
-    response = "".join(_row(name.replace("_", " "), _fact(value)) for name, value in result["response"].items())
-    about = (
-        f"{result['method']}; {result['equation']}, task {result['task']} ({result['metric']}), anchor {result['anchor']}, "
-        f"{result['correction']}; physrank {result['physrank']}"
-    )
+    found = result["response"] or {}
+    response = "".join(_row(name.replace("_", " "), _fact(value)) for name, value in found.items())
+    described = f"{result['method']}; {about(result)}; physrank {result['physrank']}"
     parts = [
         f"<h1>{verdict}</h1>",
         f"<p class=bad>{escape(unresolved)}</p>" if unresolved else f"<p>{escape(standing(result))}.</p>",
         f"<div class=doubt>{_list(result['doubts'])}</div>" if result["doubts"] and not unresolved else "",
-        f"<p class=muted>{escape(about)}</p>",
+        f"<p class=muted>{escape(described)}</p>",
         _candidates(result),
         "<p class=muted>Estimated errors and what follows ± are estimates, not bounds.</p>",
         '<img alt="candidates, proxy and estimated errors" '
         f'src="data:image/png;base64,{base64.b64encode(png(figure)).decode()}">',
-        f"<h2>The response</h2><table>{response}</table>",
+        f"<h2>Effort</h2><p>{escape(climbed(result))}</p>",
+        f"<h2>The response</h2><table>{response}</table>" if response else "",
         f"<h2>Notes</h2>{_list(result['notes'])}" if result["notes"] else "",
         "" if result["certificate"] is None else _certificate(result["certificate"]),
     ]

@@ -19,6 +19,7 @@ from physrank.tasks import Task
 SAFETY = 2.0  # a gap is settled when it exceeds so many times what a further correction would move it by
 ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
 MANY = 64  # candidates up to which every distance between two of them is computed
+CANCELLED = 1e-3  # of its terms: a score below is computed from differences
 BLIND = 1e-6  # a pair differs along a direction when the cosine exceeds this
 
 
@@ -56,31 +57,46 @@ class Question:
 
     @cached_property
     def _centred(self) -> tuple[Array, Array, Array]:
-        """A centre c, the covectors M(y_i − c), `(N, size)`, and ‖y_i − c‖², in units: differences first, so that large
-        common parts do not cancel."""
-        valid = ~np.isnan(self.outputs.reshape(len(self.outputs), -1)[:, :1]).any(axis=1)
+        """A centre c, all y_i − c as rows, and ‖y_i − c‖², in units: differences first, so that large common parts do not
+        cancel."""
+        number = len(self.outputs)
+        valid = ~np.isnan(self.outputs.reshape(number, -1)[:, :1]).any(axis=1)
         centre = self.outputs[valid][0]
         with np.errstate(invalid="ignore", over="ignore"):
-            centred = self.measured(self.outputs - centre)
-            covectors = (self.space.weights * centred).reshape(len(centred), -1)
-            return centre, covectors, np.einsum("nk,nk->n", covectors, centred.reshape(len(centred), -1))
+            rows = self.measured(self.outputs - centre).reshape(number, -1)
+            return centre, rows, np.einsum("nk,k,nk->n", rows, self.space.weights.ravel(), rows)
+
+    def _products(self, change: Array) -> Array:
+        """⟨change, y_i − c⟩, in units²."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return self._centred[1] @ (self.space.weights * self.measured(change)).ravel()
 
     @property
     def all_equal(self) -> bool:
         """Whether the candidates have one and the same output."""
-        return not np.any(np.nan_to_num(self._centred[1]))
+        return not np.any(np.nan_to_num(self._centred[2]))
 
     def along(self, change: Array) -> Array:
         """⟨change, y_i − y_j⟩ for all pairs, in units²."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            moved = self._centred[1] @ self.measured(change).ravel()
-            return moved[:, None] - moved[None, :]
+        moved = self._products(change)
+        return moved[:, None] - moved[None, :]
 
     def gaps(self, proxy: Array) -> Array:
         """G_ij = ‖q − y_j‖² − ‖q − y_i‖², in units²."""
-        centre, covectors, squares = self._centred
+        centre, _, squares = self._centred
+        return gap_matrix(squares - 2 * self._products(proxy - centre))
+
+    def scores(self, proxy: Array) -> Array:
+        """S_i = ‖q − y_i‖², in units²; from the products, or anew where those would cancel."""
+        centre, _, squares = self._centred
+        offset = self.measured(proxy - centre)
         with np.errstate(invalid="ignore", over="ignore"):
-            return gap_matrix(squares - 2 * (covectors @ self.measured(proxy - centre).ravel()))
+            size = self.space.norm_squared(offset)
+            found = size - 2 * self._products(proxy - centre) + squares
+            close = ~(found > CANCELLED * (size + squares)) & ~np.isnan(squares)
+        if close.any():
+            found[close] = scores_of(self.space, self.measured(self.outputs[close]), self.measured(proxy))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +131,7 @@ class Rung:
     @cached_property
     def scores(self) -> Array:
         """S_i = ‖q − y_i‖², in units²."""
-        question = self.question
-        return scores_of(question.space, question.measured(question.outputs), question.measured(self.proxy))
+        return self.question.scores(self.proxy)
 
     @cached_property
     def gaps(self) -> Array:
