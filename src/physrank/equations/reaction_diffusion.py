@@ -174,8 +174,7 @@ class ReactionDiffusion(Problem):
         defect, tangent = self.linearise(state)
         return tangent.solve(-defect, rtol=ROUGH).value
 
-    def glance(self, state: Array) -> Array:
-        """The defect through the preconditioner once."""
+    def polish(self, state: Array) -> Array:
         defect, tangent = self.linearise(state)
         return jnp.pad(self.operator.rough_inverse(tangent.reaction)(-_interior(defect)), 1)
 

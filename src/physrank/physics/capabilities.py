@@ -37,10 +37,19 @@ class Refines(Protocol):
 
 @runtime_checkable
 class Glances(Protocol):
-    """It can say for the price of a residual, or less, what its grid has against a state that came from a coarser one."""
+    """It can say for less than the price of a residual what its grid has against a state that came from a coarser one."""
 
     def glance(self, state: Array) -> Array:
-        """About L⁻¹(−A(state)): the defect passed once through a preconditioner."""
+        """Roughly L⁻¹(−A(state)), from some of its rows."""
+        ...
+
+
+@runtime_checkable
+class Polishes(Protocol):
+    """It has a preconditioner so good that a few steps with it do the work of a solve."""
+
+    def polish(self, state: Array) -> Array:
+        """About L⁻¹(−A(state)), all of it: the defect passed once through the preconditioner."""
         ...
 
 
@@ -107,7 +116,9 @@ def refine(problem: Problem, base: Array, state: Array) -> Array:
 
 def glance(problem: Problem, state: Array) -> Array:
     """Roughly how far the problem's grid would move a state that came from a coarser one."""
-    return problem.glance(state) if isinstance(problem, Glances) else refine(problem, state, state)
+    if isinstance(problem, Glances):
+        return problem.glance(state)
+    return problem.polish(state) if isinstance(problem, Polishes) else refine(problem, state, state)
 
 
 def order(problem: Problem) -> int:

@@ -21,6 +21,9 @@ from physrank.rungs.rung import Question, Rung
 from physrank.rungs.solve import solve
 
 WHOLE = "solve on the problem's grid"
+STEPS = "steps on the problem's grid"
+STEPPED = 3  # pairs of steps: each takes away a hundredfold where it serves at all
+CONTRACTS = 0.5  # of a step that the next one may be: beyond that, steps say nothing
 
 
 @dataclass(eq=False)
@@ -37,6 +40,7 @@ class Climber:
     left_out: dict[str, str] = field(default_factory=dict)
     rung: Rung | None = None
     below: nested.Standing | None = None  # the level stood on last
+    started: Array | None = None  # where steps on the problem's grid began
     spent: list[Spent] = field(default_factory=list)
 
     @property
@@ -74,12 +78,27 @@ class Climber:
         """A scheme of order p leaves about a (2^p − 1)th of what the last halving changed."""
         return {"discretisation": (output - np.asarray(below.output)) / (2.0 ** capabilities.order(self.problem) - 1)}
 
-    def looked(self, change: Array, seconds: float) -> None:
-        """What the problem's own grid has to say against a coarser one."""
+    def looked(self, carried: Array, rest: Array, seconds: float) -> None:
+        """What the problem's own grid has to say against a coarser one; of what that cannot carry, only the size counts."""
         assert self.rung is not None
-        against = {"unseen": 2 * np.abs(self.question.along(change))}
+        size = float(self.question.space.norm(self.question.measured(rest)))
+        against = {"unseen": 2 * (np.abs(self.question.along(carried)) + size * self.question.distances)}
         self.rung = replace(self.rung, extra={**self.rung.extra, **against})
         self.spent.append(Spent("a look at the problem's grid", seconds, 0, self.asked.pairs(self.rung)))
+
+    def stepped(self, level: int, found: nested.Steps, seconds: float) -> None:
+        """Two steps on the problem's grid were taken: the second tells what is left, both what the level below missed."""
+        state, start = np.asarray(found.state), np.asarray(found.start)
+        if self.started is None:
+            self.started = start
+        ratio = 2.0 ** (level * capabilities.order(self.problem)) - 1
+        movements = {"linearisation": np.asarray(found.last), "discretisation": (state - self.started) / ratio}
+        trusted = np.isfinite(state).all() and float(found.contraction) <= CONTRACTS
+        if not trusted:
+            self.spent.append(Spent(STEPS, seconds, 0))
+            return
+        evidence = OnGrid(state, state, movements=movements)
+        self.take(Rung(STEPS, self.question, evidence, evidence.seen(self.question.task), solves=0, seconds=seconds), 0)
 
     def arrived(self, rung: Rung, solves: int = 1) -> None:
         """A rung on the problem's grid; the level below shows how far that grid itself may be off."""
@@ -109,6 +128,9 @@ def _finished(climber: Climber) -> Rung:
 def _nested(climbers: Sequence[Climber], effort: Effort, width: int) -> None:
     problem, task, shape = climbers[0].problem, climbers[0].question.task, climbers[0].shape
     below = nested.levels(problem)[-effort.levels :] if effort.levels else []
+    if isinstance(problem, capabilities.Polishes) and effort.early and below:
+        _stepwise(climbers, nested.levels(problem)[0], width)
+        return
     going = list(climbers)
     for k, level in enumerate([*below, 0] if below and capabilities.cheap_to_solve(problem) else below):
         started = time.perf_counter()
@@ -119,22 +141,45 @@ def _nested(climbers: Sequence[Climber], effort: Effort, width: int) -> None:
         for climber, standing in zip(going, found, strict=True):
             climber.stood(level, standing, seconds)
         if level and effort.early:
-            _look([c for c in going if c.settled], width)
+            _look([c for c in going if c.settled], level, width)
             going = [c for c in going if not c.settled]
         if not going:
             break
 
 
-def _look(climbers: Sequence[Climber], width: int) -> None:
+def _stepwise(climbers: Sequence[Climber], level: int, width: int) -> None:
+    """From the coarsest grid straight to the problem's own: a few preconditioned steps are cheaper than grids between."""
+    task, shape, going = climbers[0].question.task, climbers[0].shape, list(climbers)
+    started = time.perf_counter()
+    found = nested.many(
+        nested.stand, [c.problem for c in going], [c.under for c in going], width, level, task, shape, True
+    )
+    seconds = (time.perf_counter() - started) / len(going)
+    for climber, standing in zip(going, found, strict=True):
+        climber.stood(level, standing, seconds)
+    going = [c for c in going if c.below is not None and c.below.resolved]
+    for _ in range(STEPPED):
+        if not going:
+            break
+        started = time.perf_counter()
+        states = [c.rung.state if c.rung is not None else c.under for c in going]
+        steps = nested.many(nested.steps, [c.problem for c in going], states, width, shape)
+        seconds = (time.perf_counter() - started) / len(going)
+        for climber, step in zip(going, steps, strict=True):
+            climber.stepped(level, step, seconds)
+        going = [c for c in going if c.rung is not None and not c.settled]
+
+
+def _look(climbers: Sequence[Climber], level: int, width: int) -> None:
     """Coarse grids agree on what none of them sees: one defect on the problem's own grid must not speak against it."""
     if not climbers:
         return
     started, first = time.perf_counter(), climbers[0]
     problems, states = [c.problem for c in climbers], [c.below.state for c in climbers if c.below is not None]
-    changes = nested.many(nested.unseen, problems, states, width, first.question.task, first.shape)
+    changes = nested.many(nested.unseen, problems, states, width, level, first.question.task, first.shape)
     seconds = (time.perf_counter() - started) / len(climbers)
-    for climber, change in zip(climbers, changes, strict=True):
-        climber.looked(change, seconds)
+    for climber, (carried, rest) in zip(climbers, changes, strict=True):
+        climber.looked(carried, rest, seconds)
 
 
 def _on_grid(climbers: Sequence[Climber], effort: Effort, correction: Correction, width: int) -> None:

@@ -12,9 +12,11 @@ from jaxtyping import Bool, Float
 
 from physrank import compute
 from physrank.physics import Problem, capabilities
+from physrank.physics.solvers import norm, signs
 from physrank.tasks import Task
 
 RESOLVED = 1e-2  # of the variance in the top third of the spectrum that is carried: a level with more decides nothing
+KEPT = 2e-2  # of the range of a coefficient, an initial state, a force: a level that loses more decides nothing
 
 
 class Standing(eqx.Module):
@@ -23,11 +25,21 @@ class Standing(eqx.Module):
     state: JaxArray  # on its own grid
     output: JaxArray  # Q of it, on the problem's grid
     tail: Float[JaxArray, ""]  # share of the variance where its grid ends
+    lost: Float[JaxArray, ""]  # of the problem's data, relative to their range
     solved: Bool[JaxArray, ""]
 
     @property
     def resolved(self) -> bool:
-        return bool(self.solved) and float(self.tail) <= RESOLVED
+        return bool(self.solved) and float(self.tail) <= RESOLVED and float(self.lost) <= KEPT
+
+
+class Steps(eqx.Module):
+    """Two preconditioned steps on the problem's own grid, from a state of a coarser one."""
+
+    start: JaxArray
+    state: JaxArray
+    last: JaxArray  # the second step
+    contraction: Float[JaxArray, ""]  # ‖second‖ / ‖first‖
 
 
 def levels(problem: Problem) -> tuple[int, ...]:
@@ -62,13 +74,8 @@ def stand(problem: Problem, below: JaxArray, level: int, task: Task, shape: tupl
         state = start + capabilities.refine(coarse, start, start)
         solved = jnp.all(jnp.isfinite(state))
     looked = state[-1] if task.last else state
-    return Standing(state, _output(problem, task, state, shape), jnp.asarray(capabilities.tail(coarse, looked)), solved)
-
-
-def unseen(problem: Problem, state: JaxArray, task: Task, shape: tuple[int, ...]) -> JaxArray:
-    """How far the proxy moves once the problem's own grid has a say: what coarse grids agree on, none of them may see."""
-    whole = capabilities.raised(problem, state, shape)
-    return task.map(whole + capabilities.glance(problem, whole)) - task.map(whole)
+    tail = jnp.asarray(capabilities.tail(coarse, looked))
+    return Standing(state, _output(problem, task, state, shape), tail, _lost(problem, coarse), solved)
 
 
 def _output(problem: Problem, task: Task, state: JaxArray, shape: tuple[int, ...]) -> JaxArray:
@@ -76,6 +83,59 @@ def _output(problem: Problem, task: Task, state: JaxArray, shape: tuple[int, ...
     if task.last:
         return capabilities.raised(problem, state[-1], shape[1:])
     return task.map(capabilities.raised(problem, state, shape))
+
+
+def _lost(problem: Problem, coarse: Problem) -> Float[JaxArray, ""]:
+    """How much of the problem's data a level's grid cannot carry, where they live on the grid: relative to their range."""
+    fine, rough = capabilities.grid(problem), capabilities.grid(coarse)
+    losses = [jnp.zeros(())]
+    if fine is not None and rough is not None:
+        for leaf in jax.tree.leaves(problem):
+            field = _mixed(leaf, fine.shape)
+            if field is not None:
+                missing = jnp.max(jnp.abs(field - fine.raised(rough.raised(field))))
+                losses.append(missing / jnp.maximum(jnp.ptp(field), jnp.finfo(float).tiny))
+    return jnp.max(jnp.stack(losses))
+
+
+def _mixed(leaf: Any, shape: tuple[int, ...]) -> JaxArray | None:
+    """One field on the grid out of data that live there, rows (or spectra) added with signs: what is rough stays rough."""
+    if not eqx.is_inexact_array(leaf):
+        return None
+    if jnp.iscomplexobj(leaf) and leaf.shape[-1:] == (shape[-1] // 2 + 1,) and len(shape) == 1:
+        rows = leaf.reshape(-1, leaf.shape[-1])
+        return jnp.fft.irfft(signs(jnp.zeros(len(rows))).astype(leaf.dtype) @ rows, n=shape[0])
+    if jnp.iscomplexobj(leaf) or leaf.ndim < len(shape) or leaf.shape[leaf.ndim - len(shape) :] != shape:
+        return None
+    rows = leaf.reshape(-1, *shape)
+    return jnp.tensordot(signs(jnp.zeros(len(rows))), rows, axes=1)
+
+
+def steps(problem: Any, state: JaxArray, shape: tuple[int, ...]) -> Steps:
+    """Two steps: the second tells how much the first left."""
+    start = capabilities.raised(problem, state, shape)
+    first = problem.polish(start)
+    last = problem.polish(start + first)
+    size = norm(first)
+    floor = 64 * jnp.finfo(float).eps * norm(start)
+    return Steps(start, start + first + last, last, norm(last) / jnp.maximum(size, floor + jnp.finfo(float).tiny))
+
+
+def unseen(
+    problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...]
+) -> tuple[JaxArray, JaxArray]:
+    """How far the proxy moves once the problem's own grid has a say: what a coarse grid can carry of it, and the rest.
+
+    Of the rest a coarse grid knows nothing, and a glance not even where a wave would carry it.
+    """
+    whole = capabilities.raised(problem, state, shape)
+    change = task.map(whole + capabilities.glance(problem, whole)) - task.map(whole)
+    coarse, grid = capabilities.coarser(problem, level), capabilities.grid(problem)
+    below = None if coarse is None else capabilities.grid(coarse)
+    if grid is None or below is None or change.shape[change.ndim - len(grid.shape) :] != grid.shape:
+        return jnp.zeros_like(change), change
+    carried = jnp.asarray(grid.raised(below.raised(change)))
+    return carried, change - carried
 
 
 def _filled(shape: tuple[int | None, ...] | None, like: tuple[int, ...]) -> tuple[int, ...]:

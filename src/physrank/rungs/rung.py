@@ -50,10 +50,16 @@ class Question:
     @cached_property
     def distances(self) -> Array:
         """‖y_i − y_j‖, in units; for very many candidates the way over their centre, which is no shorter."""
-        if len(self.outputs) <= MANY:
-            return self.space.distances(self.measured(self.outputs))
-        from_centre = np.sqrt(self._centred[2])
-        return from_centre[:, None] + from_centre[None, :]
+        _, rows, squares = self._centred
+        with np.errstate(invalid="ignore", over="ignore"):
+            if len(rows) > MANY:
+                return np.sqrt(squares)[:, None] + np.sqrt(squares)[None, :]
+            terms = squares[:, None] + squares[None, :]
+            found = terms - 2 * (rows * self.space.weights.ravel()) @ rows.T
+            for i, j in np.argwhere(np.triu(~(found > CANCELLED * terms), 1)):
+                found[i, j] = found[j, i] = np.sum(self.space.weights.ravel() * (rows[i] - rows[j]) ** 2)
+            np.fill_diagonal(found, np.where(np.isnan(squares), np.nan, 0.0))
+            return np.sqrt(found)
 
     @cached_property
     def _centred(self) -> tuple[Array, Array, Array]:
@@ -145,8 +151,7 @@ class Rung:
         for cause, change in self.seen.changes.items():
             found[cause] = 2 * SAFETY * np.abs(question.along(change))
         found |= self.extra
-        if self.response is not None:
-            found["algebra"] = 2 * self._algebra * question.distances
+        found["algebra"] = 2 * self._algebra * question.distances
         if self.seen.free is not None:
             cosine = np.abs(question.along(self.seen.free))
             visible = cosine > BLIND * self._size(self.seen.free) * question.distances
