@@ -1,0 +1,81 @@
+"""A race in words and as a picture, from its dictionary and curves."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from physrank import _optional
+from physrank.geometry.space import Array
+from physrank.report.figure import INK, MUTED, PROXY, SHOWN, Figure
+
+
+def race_in_words(result: dict[str, Any]) -> str:
+    """Verdict, candidates best to worst, cost, and what it rests on."""
+    sure = f"settled at {result['confidence']:.3g}" if result["settled"] else "NOT SETTLED"
+    of = "" if result["total"] is None else f" of {result['total']}"
+    lines = [f"{result['winner']} wins after {result['inputs']}{of} inputs, {sure}: {result['why']}"]
+    candidates = result["candidates"]
+    width = max(map(len, candidates))
+    places = sorted(candidates, key=lambda name: (name not in result["alive"], _key(candidates[name]["mean_score"])))
+    for name in places:
+        entry = candidates[name]
+        mean = "–" if entry["mean_score"] is None else f"{entry['mean_score']:.4g}"
+        lines.append(f"  {name:<{width}}  mean score {mean:<9}  {_behind(name == result['winner'], entry)}")
+    full = result["runs"] + result["runs_saved"]
+    lines.append(
+        f"  {result['runs']} model runs ({result['runs'] / full:.0%} of {full}), {result['solves']} solves, "
+        f"{result['seconds']:.2g} s of physics"
+    )
+    if count := len(result["unresolved_inputs"]):
+        lines.append(f"  {count} of {result['inputs']} inputs are UNRESOLVED and decided nothing")
+    lines.append(f"  about {result['about']}, if {'; '.join(result['assumptions'])}")
+    return "\n".join(lines)
+
+
+def _key(value: float | None) -> float:
+    return np.inf if value is None else value
+
+
+def _behind(won: bool, entry: dict[str, Any]) -> str:
+    if won:
+        return "the winner"
+    mean, low, high = entry["excess"]
+    ends = ["−∞" if low is None else f"{low:.2g}", "∞" if high is None else f"{high:.2g}"]
+    said = "" if mean is None else f"behind by {mean:.2g} [{ends[0]}, {ends[1]}]"
+    gone = entry["dropped"]
+    return said + ("" if gone is None else f"; dropped after {gone['after']}: {gone['why']}")
+
+
+def race_figure(
+    winner: str, curves: Mapping[str, tuple[Array, Array]], total: int | None, inputs: int, settled: bool
+) -> Figure:
+    """Mean difference to the winner with its confidence band; `curves`: name → inputs and (mean, low, high) at each."""
+    figure = _optional.load("matplotlib.figure").Figure(figsize=(8, 3.6), layout="constrained")
+    axis = figure.subplots()
+    ordered = sorted(curves, key=lambda name: float(curves[name][1][-1, 0]))
+    colours = _optional.load("matplotlib").colormaps["viridis"](np.linspace(0.05, 0.9, max(len(ordered), 1)))
+    means = [curve[:, 0] for _, curve in curves.values()]
+    top = max([float(np.nanmax(np.abs(mean))) for mean in means if np.isfinite(mean).any()] + [1e-300])
+    for colour, name in zip(colours, ordered, strict=True):
+        at, curve = curves[name]
+        mean, low, high = np.clip(curve, -3 * top, 3 * top).T
+        label = name[:28] if name in ordered[:SHOWN] else None
+        axis.plot(at, mean, color=colour, lw=1.4, label=label)
+        axis.fill_between(at, low, high, color=colour, alpha=0.1, lw=0)
+        if at[-1] < inputs:
+            axis.plot(at[-1], mean[-1], "x", color=colour, ms=6, mew=1.6)
+    axis.axhline(0, color=PROXY, lw=1.8, label=f"{winner[:28]} (winner)")
+    axis.set_ylim(-0.75 * top, 1.5 * top)
+    if total is not None:
+        axis.axvline(total, color=MUTED, lw=0.8, ls=":")
+        axis.set_xlim(0, total * 1.02)
+    axis.axvline(inputs, color=INK, lw=0.8, ls="--")
+    axis.set_xlabel("inputs read" + ("" if total is None else f", of {total}"), fontsize=8)
+    axis.set_ylabel("mean score − winner's", fontsize=8)
+    verdict = "settled" if settled else "not settled"
+    axis.set_title(f"{verdict} after {inputs} inputs; × marks who was dropped", fontsize=10, loc="left")
+    axis.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(labelsize=8)
+    return figure
