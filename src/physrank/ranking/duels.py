@@ -76,9 +76,16 @@ class Duels:
         """The least mean score among those that ran every input."""
         return int(np.argmin(np.where(alive, self.totals, np.inf)))
 
-    def beaten(self, error: float) -> np.ndarray:
-        """Who is not the best."""
-        return self.evidence[0].sum(axis=0) >= self._enough(error)
+    def drop(self, alive: np.ndarray, error: float) -> dict[int, int]:
+        """Who is not the best, and who tells: they leave `alive`. The best so far stays, whatever happened before."""
+        lost = alive & (self.evidence[0].sum(axis=0) >= self._enough(error))
+        lost[self.best_so_far(alive)] = False
+        alive &= ~lost
+        return {int(j): int(np.argmax(self.evidence[0][:, j])) for j in np.flatnonzero(lost)}
+
+    def settled(self, alive: np.ndarray, error: float) -> bool:
+        """Whether nobody left is better than the best so far by more than the tolerance."""
+        return bool(np.all(self.good_enough(self.best_so_far(alive), error)[alive]))
 
     def good_enough(self, winner: int, error: float) -> np.ndarray:
         """Of whom it is known that they are not better than the winner by more than the tolerance."""

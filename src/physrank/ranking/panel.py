@@ -175,7 +175,7 @@ def select(
             alive = np.array([name not in excluded for name in names])
             unknown = np.full((len(names),) * 2, np.inf)  # an unresolved input is let in, but helps to settle nothing
             duels.see(np.where(alive, scores.values, np.nan), unknown if scores.unresolved else doubts[-1])
-            if alive.any() and np.all(duels.good_enough(duels.best_so_far(alive), error)[alive]):
+            if alive.any() and duels.settled(alive, error):
                 break
     if not rows:
         raise ValueError("No rankings: a panel needs at least one input (a generator can be read only once).")

@@ -103,7 +103,8 @@ class Race:
             at = np.unique(np.linspace(1, last, min(last, DRAWN)).astype(int))
             if name != self.winner:
                 curves[name] = (at, np.array([self.excess(name, int(k)) for k in at]))
-        return report.race_figure(self.winner, curves, self.standing.total, self.inputs, self.settled)
+        level = float(self.means[self.names.index(self.winner)])
+        return report.race_figure(self.winner, curves, level, self.standing.total, self.inputs, self.settled)
 
     def __repr__(self) -> str:
         return str(self)

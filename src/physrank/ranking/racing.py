@@ -68,12 +68,9 @@ def race(
                 alive[names.index(name)] = False
                 dropped[name] = Dropped(len(order), None, f"on input {position} it {why}")
             duels.see(*_spread(ranking, names))
-        best = duels.best_so_far(alive)
-        for j in np.flatnonzero(alive & duels.beaten(error)):
-            if j != best:
-                alive[j], rival = False, names[int(np.argmax(duels.evidence[0][:, j]))]
-                dropped[names[j]] = Dropped(len(order), rival, f"worse than {rival} in the mean")
-        settled = bool(np.all(duels.good_enough(best, error)[alive]))
+        for j, i in duels.drop(alive, error).items():
+            dropped[names[j]] = Dropped(len(order), names[i], f"worse than {names[i]} in the mean")
+        settled = duels.settled(alive, error)
     if len(unresolved) == len(order):
         found = f"all {len(order)} are unresolved: {next(iter(unresolved.values()))}" if order else "there are none"
         raise ValueError(f"No input to decide by: {found}. A generator can be read only once.")

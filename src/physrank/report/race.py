@@ -7,7 +7,9 @@ import numpy as np
 
 from physrank import _optional
 from physrank.geometry.space import Array
-from physrank.report.figure import INK, MUTED, PROXY, SHOWN, Figure
+from physrank.report.figure import INK, PROXY, SHOWN, Figure
+
+LINEAR = 0.1  # share of the winner's score within which the picture's axis is linear
 
 
 def race_in_words(result: dict[str, Any]) -> str:
@@ -48,32 +50,37 @@ def _behind(won: bool, entry: dict[str, Any]) -> str:
 
 
 def race_figure(
-    winner: str, curves: Mapping[str, tuple[Array, Array]], total: int | None, inputs: int, settled: bool
+    winner: str, curves: Mapping[str, tuple[Array, Array]], level: float, total: int | None, inputs: int, settled: bool
 ) -> Figure:
-    """Mean difference to the winner with its confidence band; `curves`: name → inputs and (mean, low, high) at each."""
-    figure = _optional.load("matplotlib.figure").Figure(figsize=(8, 3.6), layout="constrained")
+    """Mean difference to the winner with its confidence band, as a share of the winner's mean score, `level`.
+
+    `curves`: name → how many inputs, and (mean, low, high) at each. Linear near zero, logarithmic beyond.
+    """
+    figure = _optional.load("matplotlib.figure").Figure(figsize=(8, 3.8), layout="constrained")
     axis = figure.subplots()
+    curves = {name: (at, curve / max(level, 1e-300)) for name, (at, curve) in curves.items()}
     ordered = sorted(curves, key=lambda name: float(curves[name][1][-1, 0]))
     colours = _optional.load("matplotlib").colormaps["viridis"](np.linspace(0.05, 0.9, max(len(ordered), 1)))
-    means = [curve[:, 0] for _, curve in curves.values()]
-    top = max([float(np.nanmax(np.abs(mean))) for mean in means if np.isfinite(mean).any()] + [1e-300])
+    highest = max([0.1] + [float(curve[-1, 0]) for _, curve in curves.values()])
     for colour, name in zip(colours, ordered, strict=True):
         at, curve = curves[name]
-        mean, low, high = np.clip(curve, -3 * top, 3 * top).T
-        label = name[:28] if name in ordered[:SHOWN] else None
-        axis.plot(at, mean, color=colour, lw=1.4, label=label)
+        mean, low, high = np.clip(curve, -1e6, 1e6).T
+        axis.plot(at, mean, color=colour, lw=1.4, label=name[:28] if name in ordered[:SHOWN] else None)
         axis.fill_between(at, low, high, color=colour, alpha=0.1, lw=0)
         if at[-1] < inputs:
             axis.plot(at[-1], mean[-1], "x", color=colour, ms=6, mew=1.6)
     axis.axhline(0, color=PROXY, lw=1.8, label=f"{winner[:28]} (winner)")
-    axis.set_ylim(-0.75 * top, 1.5 * top)
-    if total is not None:
-        axis.axvline(total, color=MUTED, lw=0.8, ls=":")
-        axis.set_xlim(0, total * 1.02)
+    axis.set_yscale("symlog", linthresh=LINEAR)
+    axis.set_ylim(-0.5, 3 * highest)
+    ticks = [t for t in (-0.5, -0.2, -0.1, -0.05, 0, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100, 1000) if t < 3 * highest]
+    axis.set_yticks(ticks, [f"{100 * t:+g} %" if t else "0" for t in ticks])
+    axis.minorticks_off()
     axis.axvline(inputs, color=INK, lw=0.8, ls="--")
-    axis.set_xlabel("inputs read" + ("" if total is None else f", of {total}"), fontsize=8)
-    axis.set_ylabel("mean score − winner's", fontsize=8)
-    verdict = "settled" if settled else "not settled"
+    if total is not None:
+        axis.set_xlim(0, total * 1.01)
+    axis.set_xlabel("inputs read" + ("" if total is None else f", of a panel of {total}"), fontsize=8)
+    axis.set_ylabel("mean score beside the winner's", fontsize=8)
+    verdict = "settled" if settled else "NOT SETTLED"
     axis.set_title(f"{verdict} after {inputs} inputs; × marks who was dropped", fontsize=10, loc="left")
     axis.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     axis.spines[["top", "right"]].set_visible(False)
