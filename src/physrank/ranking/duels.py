@@ -8,13 +8,15 @@ most α (Ville; Waudby-Smith & Ramdas, "Estimating means of bounded random varia
 
 Nobody knows D. Capital is therefore spread over a grid of ranges, and only those gamblers count whose range is at least what
 the data ask for when the decision is taken: `reach` times the largest lead that j had over i, and no less than the root mean
-square of their differences. Hence what holds: with the stated confidence no decision is wrong *unless* some input not read
-gives j a lead beyond that range. A stated `bound` of all scores takes the place of that condition.
+square of their differences (of the tolerance, for twins). Hence what holds: with the stated confidence no decision is wrong
+*unless* some input not read gives j a lead beyond that range. A stated `bound` of all scores replaces that condition.
 
 "j is the best" is false if it is false against any i, so its evidence is the mean over i: N − 1 bets share the error, not
 N². The tolerance enters as y = (1 + tolerance) S_j − S_i. Capital never falls when the tolerance grows, so both questions
 share one error probability.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +37,7 @@ class Duels:
             raise ValueError(f"bound must be a finite number > 0 that no score exceeds; got {bound}.")
         pairs = (candidates, candidates)
         self.factors = np.array([1.0, 1.0 + tolerance])[:, None, None]
-        self.total, self.reach, self.bound = total, reach, bound
+        self.tolerance, self.total, self.reach, self.bound = tolerance, total, reach, bound
         self.rows: list[tuple[Array, Array] | None] = []  # scores and doubts of each input; None: it says nothing
         self.unit = np.full(pairs, 0.0 if bound is None else bound)
         self.begun = np.full(pairs, 0 if bound is not None else -1)  # the input from which a pair's bets count
@@ -59,8 +61,8 @@ class Duels:
         self.rows.append(row)
         self.exact = np.where(self.racing, self.exact + gains, self.exact)
         if scores is not None:
-            gaps = np.where(self.racing, scores[None, :] - np.where(np.isnan(scores), 0.0, scores)[:, None], 0.0)
-            self.squares += gaps**2
+            gaps = np.where(self.racing, scores[None, :] - scores[:, None], 0.0)
+            self.squares += np.where(self.racing, _sizes(scores[None, :], scores[:, None], self.tolerance), 0.0) ** 2
             self.leads = np.maximum(self.leads, -gaps)
             self.meetings += self.racing
             self.totals, self.met = self.totals + np.nan_to_num(scores), self.met + np.isfinite(scores)
@@ -177,7 +179,8 @@ class Duels:
             return -np.inf
         needed = self.unit[i, j]
         if self.bound is None:
-            needed = max(self.reach * np.max(-plain, initial=0.0), np.sqrt(np.mean(plain[~silent] ** 2)))
+            sizes = [_sizes(r[0][i], r[0][j], self.tolerance) for r in rows if r is not None]
+            needed = max(self.reach * np.max(-plain, initial=0.0), np.sqrt(np.mean(np.square(sizes))))
         ranges = GRID * self.unit[i, j]
         ranges = ranges[ranges >= needed * (1 - 1e-12)]
         if not ranges.size:
@@ -189,6 +192,11 @@ class Duels:
             refuted = capital / len(GRID) >= self._enough(error)
             below, above = (middle, above) if refuted else (below, middle)
         return below
+
+
+def _sizes(one: Any, other: Any, tolerance: float) -> Any:
+    """How large a difference between two is, where less than the tolerance would not matter."""
+    return np.maximum(np.abs(one - other), tolerance * np.minimum(one, other))
 
 
 def _capital(y: Array, silent: Array, begun: int, ranges: Array, level: float, total: int | None) -> float:

@@ -64,9 +64,9 @@ def race_figure(
     highest = max([0.1] + [float(curve[-1, 0]) for _, curve in curves.values()])
     for colour, name in zip(colours, ordered, strict=True):
         at, curve = curves[name]
-        mean, low, high = np.clip(curve, -1e6, 1e6).T
+        mean, low, high = np.clip(curve, -1e6, 1e6).T  # an end that is not known lies outside the picture
         axis.plot(at, mean, color=colour, lw=1.4, label=name[:28] if name in ordered[:SHOWN] else None)
-        axis.fill_between(at, low, high, color=colour, alpha=0.1, lw=0)
+        axis.fill_between(at, low, high, where=high - low < 1e6, lw=0, color=colour, alpha=0.1)
         if at[-1] < inputs:
             axis.plot(at[-1], mean[-1], "x", color=colour, ms=6, mew=1.6)
     axis.axhline(0, color=PROXY, lw=1.8, label=f"{winner[:28]} (winner)")
@@ -76,8 +76,7 @@ def race_figure(
     axis.set_yticks(ticks, [f"{100 * t:+g} %" if t else "0" for t in ticks])
     axis.minorticks_off()
     axis.axvline(inputs, color=INK, lw=0.8, ls="--")
-    if total is not None:
-        axis.set_xlim(0, total * 1.01)
+    axis.set_xlim(0, 1.02 * inputs)
     axis.set_xlabel("inputs read" + ("" if total is None else f", of a panel of {total}"), fontsize=8)
     axis.set_ylabel("mean score beside the winner's", fontsize=8)
     verdict = "settled" if settled else "NOT SETTLED"

@@ -142,8 +142,10 @@ def _figure(result: dict[str, Any]) -> Figure:
         axis.axhline(limit, color="#1b1f24", lw=0.8, ls="--")
         axis.set_xticks(places, [f"{100 * t:g} %" for t in TOLERANCES], fontsize=8)
         axis.set_xlabel("tolerance", fontsize=8)
-    for axis, title in zip(axes, ("inputs read", "inference spent", "within the tolerance"), strict=True):
-        axis.set_title(f"{title}, share", fontsize=10)
+    for axis, title in zip(
+        axes, ("inputs read", "inference spent", "within the tolerance (dotted: best of half)"), strict=True
+    ):
+        axis.set_title(title, fontsize=9)
         axis.set_ylim(0 if axis is not axes[2] else None, 1.02)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
