@@ -233,7 +233,27 @@ def doubt(result: Result) -> str:
     return table(headings, rows)
 
 
+def race(result: Result) -> str:
+    rows = []
+    for size, of in result["table"].items():
+        for tolerance, row in of.items():
+            races, half = row["races"], result["half"][size]["within_tolerance"][tolerance]
+            rows.append(
+                [
+                    size,
+                    f"{float(tolerance):.0%}",
+                    f"{row['inputs']:.0%}",
+                    f"{row['inference']:.0%}",
+                    percent(row["same_choice"], races),
+                    percent(row["within_tolerance"], races),
+                    percent(half, races),
+                ]
+            )
+    headings = ["panel", "tolerance", "inputs", "inference", "same choice", "within tolerance", "best of half within"]
+    return table(headings, rows)
+
+
 STUDIES = {
     f.__name__: f
-    for f in (primary, additional, composition, controls, variational, panels, direct, certificates, doubt)
+    for f in (primary, additional, composition, controls, variational, panels, direct, certificates, doubt, race)
 }

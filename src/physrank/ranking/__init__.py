@@ -4,19 +4,26 @@ from physrank.ranking import anchors, scorers
 from physrank.ranking.adjoint import adjoint_gap
 from physrank.ranking.check import Check, check
 from physrank.ranking.panel import Selection, select
+from physrank.ranking.race import Race
+from physrank.ranking.racing import race
 from physrank.ranking.rank import rank, rank_panel
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
+from physrank.ranking.standing import Settled, Standing
 
 __all__ = [
     "Check",
+    "Race",
     "Ranking",
     "Scores",
     "Selection",
+    "Settled",
+    "Standing",
     "UnresolvedError",
     "adjoint_gap",
     "anchors",
     "check",
+    "race",
     "rank",
     "rank_panel",
     "scorers",

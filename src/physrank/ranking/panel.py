@@ -1,7 +1,7 @@
 """`select`: one checkpoint for repeated use, from scores averaged over an unlabeled panel of inputs."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sized
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,10 @@ import numpy as np
 from physrank import geometry
 from physrank.geometry.space import Array
 from physrank.geometry.theory import mean_score_radius
+from physrank.ranking.duels import Duels
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
+from physrank.ranking.standing import Settled, Standing, error_of, stand
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,7 @@ class Selection:
     unresolved: dict[int, str]  # inputs that were let in although their scores are not to be trusted
     uncertainty: Array  # N × N: how far the mean gaps may still move, from the doubts of single inputs; NaN: not known
     open_inputs: int = 0  # inputs whose own best candidate is not settled
+    standing: Standing | None = None  # what `until` found of the whole panel, else None
 
     @property
     def best(self) -> str:
@@ -55,8 +58,11 @@ class Selection:
 
         True means: with the stated confidence, the population winner of these scores is the one chosen, if inputs are
         independent draws from the deployment population, and the doubts of single inputs do not change that. None when no
-        bound was stated, unless the doubts alone could change the choice: then it is not settled.
+        bound was stated, unless the doubts alone could change the choice: then it is not settled. With `until="settled"`,
+        what `standing` says instead.
         """
+        if self.standing is not None:
+            return self.standing.settled
         if self.radius is None:
             return False if self.survives_doubt is False else None
         best = int(np.nanargmin(self.mean_scores))
@@ -75,6 +81,7 @@ class Selection:
             "settled": self.settled,
             "survives_doubt": self.survives_doubt,
             "open_inputs": self.open_inputs,
+            "standing": None if self.standing is None else self.standing.to_dict(),
             "candidates": {
                 name: {"mean_score": None if np.isnan(score) else float(score), "frequency": float(share)}
                 for name, score, share in zip(self.names, self.mean_scores, self.frequency, strict=True)
@@ -98,7 +105,14 @@ class Selection:
         if self.open_inputs:
             doubt = "that could change the choice" if self.survives_doubt is False else "the choice survives that"
             lines.append(f"  {self.open_inputs} of {self.inputs} inputs are open in themselves: {doubt}")
-        if self.radius is not None:
+        if (found := self.standing) is not None:
+            of, verdict = (
+                "" if found.total is None else f" of {found.total}",
+                "settled" if found.settled else "NOT SETTLED",
+            )
+            lines.append(f"  {verdict} after {found.inputs}{of} inputs at confidence {self.confidence:g}: {found.why}")
+            lines.append(f"  about {found.about}, if {'; '.join(found.assumptions)}")
+        elif self.radius is not None:
             verdict = "settled" if self.settled else "not settled"
             lines.append(f"  concentration radius {self.radius:.3g} at confidence {self.confidence:g}: {verdict}")
         return "\n".join(lines)
@@ -111,6 +125,7 @@ def select(
     confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
+    until: str | Settled | None = None,
 ) -> Selection:
     """Average scores over a panel of inputs and choose one checkpoint.
 
@@ -118,8 +133,13 @@ def select(
     generator is consumed one at a time and only its scores are kept.
 
     Other arguments: `bound`, a number that no score can exceed, stated by you, for the concentration radius
-    bound · √(log(2N/δ) / 2m) of independent inputs; `confidence` 1 − δ; `resamples` and `seed` of the bootstrap.
+    bound · √(log(2N/δ) / 2m) of independent inputs; `confidence` 1 − δ; `resamples` and `seed` of the bootstrap;
+    `until="settled"`: read no further once the choice of the whole panel is settled, so that the inputs of a generator that
+    are left cost nothing. `physrank.Settled(tolerance=…, total=…)` says what would not matter and how long a generator's
+    panel is; inputs must come in random order. See `race` for what the verdict rests on, and to save inference too.
     """
+    error, rule = error_of(confidence), _rule(until, rankings)
+    duels: Duels | None = None
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1; got {resamples}.")
     rows, excluded, unresolved, doubts, still_open = [], {}, {}, [], 0
@@ -145,9 +165,18 @@ def select(
         for name, ok in zip(names, scores.valid, strict=True):
             if not ok:
                 excluded.setdefault(name, f"no valid prediction on input {k}")
-        rows.append(scores.values)
+        rows.append(np.asarray(scores.values, dtype=float))
         doubts.append(np.full((len(names),) * 2, np.nan) if scores.uncertainty is None else scores.uncertainty)
         still_open += isinstance(item, Ranking) and not item.best_settled
+        if rule is not None:
+            duels = duels or Duels(
+                len(names), tolerance=rule.tolerance, total=rule.total, reach=rule.reach, bound=bound
+            )
+            alive = np.array([name not in excluded for name in names])
+            unknown = np.full((len(names),) * 2, np.inf)  # an unresolved input is let in, but helps to settle nothing
+            duels.see(np.where(alive, scores.values, np.nan), unknown if scores.unresolved else doubts[-1])
+            if alive.any() and duels.settled(alive, error):
+                break
     if not rows:
         raise ValueError("No rankings: a panel needs at least one input (a generator can be read only once).")
     table = np.stack(rows)
@@ -155,7 +184,7 @@ def select(
     if not np.any(np.isfinite(table)):
         raise ValueError(f"Every candidate is invalid on some input: {excluded}. Nothing is left to select.")
     means = table.mean(axis=0)
-    return Selection(
+    selection = Selection(
         names=names,
         mean_scores=np.where(np.isfinite(means), means, np.nan),
         inputs=len(table),
@@ -167,6 +196,19 @@ def select(
         uncertainty=np.mean(doubts, axis=0),
         open_inputs=int(still_open),
     )
+    if rule is None or duels is None:
+        return selection
+    alive = np.isfinite(selection.mean_scores)
+    return replace(selection, standing=stand(duels, rule, names, names.index(selection.best), alive, confidence))
+
+
+def _rule(until: Any, rankings: Any) -> Settled | None:
+    if until is None:
+        return None
+    rule = Settled() if isinstance(until, str) and until == "settled" else until
+    if not isinstance(rule, Settled):
+        raise ValueError(f'until must be "settled" or a physrank.Settled(...); got {until!r}.')
+    return replace(rule, total=len(rankings)) if rule.total is None and isinstance(rankings, Sized) else rule
 
 
 def _bootstrap(table: Array, resamples: int, seed: int) -> Array:
@@ -180,8 +222,6 @@ def _bootstrap(table: Array, resamples: int, seed: int) -> Array:
 
 
 def _radius(table: Array, bound: float | None, confidence: float) -> float | None:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie strictly between 0 and 1; got {confidence}.")
     if bound is None:
         return None
     finite = table[np.isfinite(table)]

@@ -9,6 +9,7 @@ from physrank.lab.studies import (
     doubt,
     panels,
     primary,
+    race,
     variational,
 )
 
@@ -22,4 +23,5 @@ STUDIES = {
     "direct": direct,
     "certificates": certificates,
     "doubt": doubt,
+    "race": race,
 }

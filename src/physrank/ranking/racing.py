@@ -1,0 +1,136 @@
+"""`race`: which of many models to keep, with as few inputs, inferences and solves as that takes."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from typing import Any
+
+import numpy as np
+
+from physrank.geometry.space import Array
+from physrank.physics import Problem
+from physrank.ranking.duels import Duels
+from physrank.ranking.race import Dropped, Race
+from physrank.ranking.rank import rank
+from physrank.ranking.ranking import Ranking
+from physrank.ranking.standing import Settled, error_of, stand
+from physrank.tasks import Task
+
+
+def race(
+    inputs: Iterable[Any],
+    problem_of: Callable[[Any], Problem],
+    models: Mapping[str, Callable[[Any], Any]],
+    *,
+    task: Task | None = None,
+    confidence: float = 0.95,
+    tolerance: float = 0.05,
+    reach: float = 1.0,
+    bound: float | None = None,
+    seed: int | None = 0,
+    **rank_options: Any,
+) -> Race:
+    """Race models over inputs: who cannot win any more is not run again, and the race ends when the winner is settled.
+
+    Main arguments: `inputs`, anything to iterate over; `problem_of(input)`, its governing equation; `models`, a mapping
+    name → callable(input) → prediction; `task`, as for `rank`. What is minimised is the mean score, as in `select`.
+
+    Other arguments: `confidence` of the verdict; `tolerance`, an excess of the mean score that would not matter, as a share
+    of the better one's; `seed` of the order in which a panel of known length is read (None: as it stands; the verdict then
+    rests on that order being random); further keywords go to `rank`.
+
+    A panel of known length is judged as a panel: the verdict is about the choice that all its inputs would make. Anything
+    else, such as a generator, is a stream of independent draws, and the verdict is about their population. With the stated
+    confidence the verdict is right, unless an unread input gives a candidate a lead over another of more than `reach` times
+    its largest lead so far (or than their root-mean-square difference, if that is larger). `bound`, a number that no score
+    can exceed, stated by you, replaces this condition and costs more inputs. The uncertainty of each input's own ranking
+    widens what is known; inputs that are unresolved decide nothing.
+    """
+    rule, error, names = Settled(tolerance, reach), error_of(confidence), _names(models)
+    total, drawn = _drawn(inputs, seed)
+    duels = Duels(len(names), tolerance=tolerance, total=total, reach=reach, bound=bound)
+    alive, settled = np.ones(len(names), dtype=bool), False
+    dropped: dict[str, Dropped] = {}
+    unresolved: dict[int, str] = {}
+    order: list[int] = []
+    runs, solves, seconds = 0, 0, 0.0
+    while not settled and (following := next(drawn, None)) is not None:
+        position, given = following
+        order.append(position)
+        running = [names[i] for i in np.flatnonzero(alive)]
+        predictions = {name: _prediction(models[name], name, given, position) for name in running}
+        ranking = _ranked(problem_of, given, predictions, position, {"task": task} | rank_options)
+        runs, solves = runs + len(running), solves + ranking.scoring.solves
+        seconds += ranking.scoring.seconds
+        if ranking.unresolved:
+            unresolved[position] = ranking.unresolved
+            duels.see(None)
+        else:
+            for name, why in ranking.scoring.excluded.items():
+                alive[names.index(name)] = False
+                dropped[name] = Dropped(len(order), None, f"on input {position} it {why}")
+            duels.see(*_spread(ranking, names))
+        for j, i in duels.drop(alive, error).items():
+            dropped[names[j]] = Dropped(len(order), names[i], f"worse than {names[i]} in the mean")
+        settled = duels.settled(alive, error)
+    if len(unresolved) == len(order):
+        found = f"all {len(order)} are unresolved: {next(iter(unresolved.values()))}" if order else "there are none"
+        raise ValueError(f"No input to decide by: {found}. A generator can be read only once.")
+    best = duels.best_so_far(alive)
+    standing = stand(duels, rule, names, best, alive, confidence, drawn_here=seed is not None)
+    return Race(
+        names, names[best], standing, dropped, duels.means, unresolved, tuple(order), runs, solves, seconds, duels
+    )
+
+
+def _names(models: Any) -> tuple[str, ...]:
+    if not isinstance(models, Mapping) or len(models) < 2:
+        got = list(models) if isinstance(models, Mapping) else models
+        raise ValueError(f"models must be a mapping name → callable(input) with at least two entries; got {got!r:.80}.")
+    silent = [name for name, model in models.items() if not callable(model)]
+    if silent:
+        raise ValueError(f"Model {silent[0]!r} is {models[silent[0]]!r:.60}; expected a callable(input) → prediction.")
+    return tuple(models)
+
+
+def _drawn(inputs: Any, seed: int | None) -> tuple[int | None, Iterator[tuple[int, Any]]]:
+    """How many inputs there are, if that is known, and each with its position, in random order where that is possible."""
+    if not isinstance(inputs, Sized):
+        return None, enumerate(inputs)
+    total = len(inputs)
+    if seed is None:
+        return total, enumerate(inputs)  # pyright: ignore[reportArgumentType]
+    if isinstance(inputs, Mapping | set | frozenset) or not hasattr(inputs, "__getitem__"):
+        raise ValueError(
+            f"inputs is a {type(inputs).__name__}, whose order cannot be drawn at random. Give a list or an array, a "
+            "generator of independent draws, or seed=None if the order is random already."
+        )
+    order = np.random.default_rng(seed).permutation(total)
+    return total, ((int(k), inputs[int(k)]) for k in order)  # pyright: ignore[reportIndexIssue]
+
+
+def _prediction(model: Callable[[Any], Any], name: str, given: Any, position: int) -> Any:
+    try:
+        return model(given)
+    except Exception as error:
+        raise RuntimeError(f"Model {name!r} failed on input {position}: {type(error).__name__}: {error}") from error
+
+
+def _ranked(
+    problem_of: Callable[[Any], Problem],
+    given: Any,
+    predictions: dict[str, Any],
+    position: int,
+    options: dict[str, Any],
+) -> Ranking:
+    try:
+        return rank(problem_of(given), predictions, **options)
+    except ValueError as error:
+        raise ValueError(f"Input {position} of the race: {error}") from error
+
+
+def _spread(ranking: Ranking, names: tuple[str, ...]) -> tuple[Array, Array]:
+    """Scores and uncertainties of those who ran, at the places of all."""
+    places = [names.index(name) for name in ranking.names]
+    scores, doubt = np.full(len(names), np.nan), np.zeros((len(names),) * 2)
+    scores[places] = ranking.scores
+    doubt[np.ix_(places, places)] = ranking.uncertainty
+    return scores, doubt
