@@ -14,11 +14,6 @@ from physrank.certificates import BurgersEnergy, Certificate
 from physrank.geometry import FiniteSet
 
 
-@pytest.fixture
-def promotion():
-    return "standard"  # real weights times Fourier coefficients, as in the formulas
-
-
 AS_IT_IS = pr.Correction(step=0.0)  # the anchor itself becomes the state that is certified
 
 

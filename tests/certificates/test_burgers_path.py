@@ -12,11 +12,6 @@ from burgers_flows import GRID, NU, POINTS, TIMES, fine, norm, problem_of
 from physrank.certificates.burgers_path import measure, reconstruct
 
 
-@pytest.fixture
-def promotion():
-    return "standard"  # real weights times Fourier coefficients, as in the formulas
-
-
 def test_without_growth_the_bound_is_wrong():
     """An error in a steepening front grows as e^{∫ ½ |u_x|}; a bound that forgets it is exceeded."""
     viscosity = 0.004
