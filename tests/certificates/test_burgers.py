@@ -13,7 +13,6 @@ from helpers import with_state
 from physrank.certificates import BurgersEnergy, Certificate
 from physrank.geometry import FiniteSet
 
-
 AS_IT_IS = pr.Correction(step=0.0)  # the anchor itself becomes the state that is certified
 
 

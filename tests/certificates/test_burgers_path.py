@@ -5,7 +5,6 @@ from dataclasses import replace
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 import physrank as pr
 from burgers_flows import GRID, NU, POINTS, TIMES, fine, norm, problem_of

@@ -66,7 +66,9 @@ def _functionals(path: Path, outputs: JaxArray) -> tuple[JaxArray, ...]:
         s, r, step, jump = piece
         end, middle, start = line.values(time_polynomials.evaluate(s, np.array([1.0, 0.5, 0.0])))
         before = integrating_factor_rk4(transport, line.symbol, after, jnp.stack([end, middle, start]), step, 1)
-        jets = [(z, times(-step, times(line.symbol, z) + transport(z, at))) for z, at in ((before, start), (after, end))]
+        jets = [
+            (z, times(-step, times(line.symbol, z) + transport(z, at))) for z, at in ((before, start), (after, end))
+        ]
         z = time_polynomials.cubic(*jets)
         z_x = line.values(line.slope(z))
         linear = line.values(times(1 / step, time_polynomials.derivative(z)) + times(line.symbol, z))
