@@ -46,6 +46,7 @@ def store(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setattr(burgers, "LEVELS", {"first": ((384, 4), (768, 4)), "second": ((384, 4), (768, 4))})
     patch.setattr(reaction_diffusion, "LEVELS", {"first": (47, 63), "second": (47, 63)})
+    patch.setitem(GROUPS, "primary", [library for library in GROUPS["primary"] if library.architecture == "fno"])
     patch.setitem(GROUPS, "additional", GROUPS["additional"][::4])
     patch.setattr(cases.references, "ProcessPoolExecutor", InThisProcess)
     patch.setattr(controls, "WARM_UPS", 0)
@@ -97,7 +98,7 @@ def test_known_errors_are_ranked_and_controls_are_not(results):
     assert pooled["shared"]["pairs_correct"] >= 0.97 * pooled["shared"]["pairs"]
     assert pooled["reversed"]["pairs_correct"] < 0.8 * pooled["shared"]["pairs_correct"]
     assert pooled["validation"]["pairs_correct"] > 0.8 * pooled["shared"]["pairs"]  # here it states the sizes
-    assert results["primary"][0]["direct_use_of_q"]["no_worse_than_best_candidate"] >= 20
+    assert results["primary"][0]["direct_use_of_q"]["no_worse_than_best_candidate"] >= 10  # of 12
 
 
 def test_an_outlier_pulls_the_mean_and_not_the_medoid(results):
