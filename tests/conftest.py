@@ -11,14 +11,24 @@ import pytest
 from physrank import double
 
 HERE = Path(__file__).parent
-LONGEST = ("lab/studies/test_studies.py", "test_laws.py", "lab/test_demo.py", "lab/equations/test_sine_gordon.py")
-CACHE = "PHYSRANK_TEST_COMPILATIONS"
+LONGEST = (
+    "test_laws.py",
+    "lab/studies/test_studies.py",
+    "certificates/test_burgers.py",
+    "physics/test_response.py",
+    "lab/test_demo.py",  # after the studies, whose compilations it finds in the cache
+    "certificates/test_certificate.py",
+    "lab/equations/test_sine_gordon.py",
+)
+CACHE = "JAX_COMPILATION_CACHE_DIR"
 
 
 def pytest_configure(config):
-    """The cache is made by whoever starts the run and inherited by its workers."""
+    """Whoever starts the run makes the cache; its workers inherit it, and so do processes that tests start."""
     if not hasattr(config, "workerinput"):
         os.environ[CACHE] = tempfile.mkdtemp(prefix="physrank-compilations-")
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+        os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
     jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -1,5 +1,7 @@
 """Trajectories, libraries and distances for the certificates of terminal states."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,13 @@ def truth_of(problem):
             break
     assert np.abs(state - last).max() < 1e-9
     return state
+
+
+@cache
+def stated(make, seed):
+    """A problem and its solution, found once for all tests of it."""
+    problem = make(seed)
+    return problem, truth_of(problem)
 
 
 def corrected(problem, candidates, count):

@@ -1,27 +1,52 @@
-"""The laws as checks that raise AssertionError, so that a sabotaged problem can be shown to break each one."""
+"""The laws as checks that raise AssertionError, so that a sabotaged problem can be shown to break each one.
 
-import equinox as eqx
+A problem is compiled in four programs, not in one for every question: compilation is what laws cost.
+"""
+
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 import physrank as pr
-from physrank.physics import Correction, respond
-
-_respond = eqx.filter_jit(respond)
-_solve = eqx.filter_jit(lambda problem, guess: problem.solve(guess))
-_defect = eqx.filter_jit(lambda problem, state: problem.defect(state))
-_apply = eqx.filter_jit(lambda problem, at, h: problem.linearise(at)[1].apply(h))
-_apply_adjoint = eqx.filter_jit(lambda problem, at, z: problem.linearise(at)[1].apply_adjoint(z))
-_tangent_solve = eqx.filter_jit(lambda problem, at, r: problem.linearise(at)[1].solve(r))
-_adjoint_solve = eqx.filter_jit(lambda problem, at, r: problem.linearise(at)[1].solve_adjoint(r))
-_linearised_defect = eqx.filter_jit(lambda problem, at: problem.linearise(at)[0])
-_jacobian = eqx.filter_jit(lambda problem, at: jax.jacfwd(problem.defect)(at))
+from physrank import compute
+from physrank.physics import Correction, capabilities, respond
 
 
-@eqx.filter_jit
-def _second_derivative(problem, at, h):
-    return jax.jvp(lambda u: jax.jvp(problem.defect, (u,), (h,))[1], (at,), (h,))[1]
+def _defect_of(problem, state):
+    return problem.defect(state)
+
+
+def _energy_of(problem, defect):
+    return problem.residual_energy(defect)
+
+
+def _solution_of(problem, guess):
+    return problem.solve(guess)
+
+
+def _pushed(problem, at, h, z):
+    """A(at), the same by linearising, L h, Lᵀ z and A''(h, h)."""
+    defect, tangent = problem.linearise(at)
+    second = jax.jvp(lambda u: jax.jvp(problem.defect, (u,), (h,))[1], (at,), (h,))[1]
+    return problem.defect(at), defect, tangent.apply(h), tangent.apply_adjoint(z), second
+
+
+def _solved(problem, at, rhs):
+    """Solves with L and Lᵀ, the fused correction, and the Jacobian itself."""
+    tangent = problem.linearise(at)[1]
+    jacobian = jax.jacfwd(problem.defect)(at)
+    return tangent.solve(rhs), tangent.solve_adjoint(rhs), capabilities.correct(problem, at), jacobian
+
+
+def _defect(problem, state):
+    return compute.run(_defect_of, problem, np.asarray(state))
+
+
+def _solve(problem, guess):
+    return compute.run(_solution_of, problem, np.asarray(guess))
+
+
+def _respond(problem, anchor, correction):
+    return compute.run(respond, problem, np.asarray(anchor), correction)
 
 
 def slope(sizes, errors):
@@ -30,75 +55,80 @@ def slope(sizes, errors):
 
 def adjoint_identity(problem: pr.Problem, state, seed=0):
     """⟨L h, z⟩ = ⟨h, Lᵀ z⟩."""
-    random = np.random.default_rng(seed)
-    h, z = (jnp.asarray(random.standard_normal(state.shape)) for _ in range(2))
-    pushed = _apply(problem, jnp.asarray(state), h)
-    left, right = jnp.vdot(pushed, z), jnp.vdot(h, _apply_adjoint(problem, jnp.asarray(state), z))
-    scale = jnp.linalg.norm(pushed) * jnp.linalg.norm(z)
-    assert abs(left - right) <= 1e-13 * scale
+    h, z = np.random.default_rng(seed).standard_normal((2, *state.shape))
+    _, _, pushed, pulled, _ = compute.run(_pushed, problem, state, h, z)
+    assert abs(np.vdot(pushed, z) - np.vdot(h, pulled)) <= 1e-13 * np.linalg.norm(pushed) * np.linalg.norm(z)
 
 
 def taylor_slope(problem: pr.Problem, state, seed=0, scale=1.0):
     """The remainder A(w + εh) − A(w) − ε L h is exactly second order: L is the derivative."""
-    state = jnp.asarray(state)
-    h = jnp.asarray(scale * np.random.default_rng(seed).standard_normal(state.shape))
-    defect = _linearised_defect(problem, state)
-    np.testing.assert_allclose(defect, _defect(problem, state), rtol=1e-12, atol=1e-13 * float(jnp.abs(defect).max()))
-    push, sizes = _apply(problem, state, h), np.array([1e-1, 3e-2, 1e-2, 3e-3])
-    errors = [float(jnp.linalg.norm(_defect(problem, state + e * h) - defect - e * push)) for e in sizes]
+    h = scale * np.random.default_rng(seed).standard_normal(state.shape)
+    plain, defect, push, _, _ = compute.run(_pushed, problem, state, h, h)
+    np.testing.assert_allclose(defect, plain, rtol=1e-12, atol=1e-13 * np.abs(defect).max())
+    sizes = np.array([1e-1, 3e-2, 1e-2, 3e-3])
+    moved = [compute.run(_pushed, problem, state + e * h, h, h)[0] for e in sizes]
+    errors = [np.linalg.norm(m - defect - e * push) for m, e in zip(moved, sizes, strict=True)]
     assert abs(slope(sizes, errors) - 2) < 0.1, slope(sizes, errors)
 
 
 def linear_is_exact(problem: pr.Problem, anchor):
     """A linear equation is solved by one response from any anchor."""
-    truth = _solve(problem, jnp.zeros_like(anchor))
-    assert bool(truth.converged)
-    response = _respond(problem, jnp.asarray(anchor), Correction())
-    assert bool(response.converged)
-    np.testing.assert_allclose(response.state, truth.state, rtol=0, atol=1e-9 * float(jnp.abs(truth.state).max()))
+    truth = _solve(problem, np.zeros_like(anchor))
+    assert truth.converged
+    response = _respond(problem, anchor, Correction())
+    assert response.converged
+    np.testing.assert_allclose(response.state, truth.state, rtol=0, atol=1e-9 * np.abs(truth.state).max())
 
 
 def solution_is_fixed(problem: pr.Problem, like):
     """At the solution the response vanishes."""
-    truth = _solve(problem, jnp.zeros_like(like))
-    assert bool(truth.converged)
+    truth = _solve(problem, np.zeros_like(like))
+    assert truth.converged
     response = _respond(problem, truth.state, Correction())
-    assert bool(response.converged)
-    assert float(jnp.abs(response.correction).max()) <= 1e-9 * float(jnp.abs(truth.state).max())
+    assert response.converged
+    assert np.abs(response.correction).max() <= 1e-9 * np.abs(truth.state).max()
 
 
 def quadratic_response(problem: pr.Problem, like, seed=0, order=2, correction=None, scale=1.0):
     """‖s − u_h‖ is of the stated order in ‖w − u_h‖; for order 2 its leading coefficient is that of theory."""
     correction = correction or Correction()
-    truth = _solve(problem, jnp.zeros_like(like)).state
-    direction = jnp.asarray(np.random.default_rng(seed).standard_normal(like.shape))
-    direction = direction / jnp.linalg.norm(direction)
+    truth = _solve(problem, np.zeros_like(like)).state
+    direction = np.random.default_rng(seed).standard_normal(like.shape)
+    direction = direction / np.linalg.norm(direction)
     sizes = scale * np.array([0.08, 0.04, 0.02, 0.01]) if order == 2 else np.array([0.2, 0.14, 0.1, 0.07])
     responses = [_respond(problem, truth - e * direction, correction) for e in sizes]
-    assert all(bool(r.converged) for r in responses)
-    errors = [float(jnp.linalg.norm(r.state - truth)) for r in responses]
+    assert all(r.converged for r in responses)
+    errors = [np.linalg.norm(r.state - truth) for r in responses]
     assert abs(slope(sizes, errors) - order) < 0.1, slope(sizes, errors)
     if order == 2:  # δ − e = L⁻¹ ½A''(e, e) + higher order
-        leading = _tangent_solve(problem, truth, _second_derivative(problem, truth, direction) / 2).value
-        assert abs(errors[-1] / (sizes[-1] ** 2 * float(jnp.linalg.norm(leading))) - 1) < 0.1
+        second = compute.run(_pushed, problem, truth, direction, direction)[4]
+        leading = compute.run(_solved, problem, truth, second / 2)[0].value
+        assert abs(errors[-1] / (sizes[-1] ** 2 * np.linalg.norm(leading)) - 1) < 0.1
+
+
+def fused_equals_plain(problem: pr.Problem, state):
+    """`correct` gives the defect and the solve that linearising first and solving then give."""
+    plain = compute.run(_pushed, problem, state, state, state)[1]
+    solve, _, (defect, fused), _ = compute.run(_solved, problem, state, -plain)
+    np.testing.assert_allclose(defect, plain, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(fused.value, solve.value, rtol=1e-9, atol=1e-10)
 
 
 def matches_dense(problem: pr.Problem, state, seed=0):
     """Solves with L and Lᵀ agree with a dense factorisation of the true Jacobian; ℓ is the true L δ + A(w)."""
-    state = jnp.asarray(state)
-    jacobian = np.asarray(_jacobian(problem, state)).reshape(state.size, state.size)
     rhs = np.random.default_rng(seed).standard_normal(state.shape)
-    for solve, matrix in ((_tangent_solve, jacobian), (_adjoint_solve, jacobian.T)):
-        result = solve(problem, state, jnp.asarray(rhs))
+    *solves, _, jacobian = compute.run(_solved, problem, state, rhs)
+    jacobian = jacobian.reshape(state.size, state.size)
+    for result, matrix in zip(solves, (jacobian, jacobian.T), strict=True):
         expected = np.linalg.solve(matrix, rhs.ravel())
-        np.testing.assert_allclose(np.ravel(result.value), expected, rtol=0, atol=1e-8 * np.abs(expected).max())
-        true_defect = matrix @ np.ravel(result.value) - rhs.ravel()
+        np.testing.assert_allclose(result.value.ravel(), expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+        true_defect = matrix @ result.value.ravel() - rhs.ravel()
         scale = np.abs(matrix).sum(axis=1).max() * np.abs(expected).max()
-        np.testing.assert_allclose(np.ravel(result.defect), true_defect, rtol=0, atol=1e-13 * scale)
+        np.testing.assert_allclose(result.defect.ravel(), true_defect, rtol=0, atol=1e-13 * scale)
     response = _respond(problem, state, Correction())
-    true_ell = jacobian @ np.ravel(response.correction) + np.ravel(_defect(problem, state))
+    defect = compute.run(_pushed, problem, state, rhs, rhs)[0]
+    true_ell = jacobian @ response.correction.ravel() + defect.ravel()
     scale = np.abs(jacobian).sum(axis=1).max() * np.abs(response.correction).max()
-    np.testing.assert_allclose(np.ravel(response.algebraic_defect), true_ell, rtol=0, atol=1e-13 * scale)
-    np.testing.assert_allclose(
-        response.algebraic_norm, np.sqrt(problem.residual_energy(response.algebraic_defect)), rtol=1e-12
-    )
+    np.testing.assert_allclose(response.algebraic_defect.ravel(), true_ell, rtol=0, atol=1e-13 * scale)
+    energy = compute.run(_energy_of, problem, response.algebraic_defect)
+    np.testing.assert_allclose(response.algebraic_norm, np.sqrt(energy), rtol=1e-12)

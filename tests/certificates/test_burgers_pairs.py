@@ -13,11 +13,6 @@ from physrank.certificates.burgers_path import measure, reconstruct
 from physrank.certificates.trigonometric import coefficients
 
 
-@pytest.fixture
-def promotion():
-    return "standard"  # real weights times Fourier coefficients, as in the formulas
-
-
 def test_the_backward_equation_knows_the_error_in_each_direction():
     u = cole_hopf(1.5)
     ranking = pr.rank(problem_of(u), library_of(u, 0.4))

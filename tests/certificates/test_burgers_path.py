@@ -5,16 +5,10 @@ from dataclasses import replace
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 import physrank as pr
 from burgers_flows import GRID, NU, POINTS, TIMES, fine, norm, problem_of
 from physrank.certificates.burgers_path import measure, reconstruct
-
-
-@pytest.fixture
-def promotion():
-    return "standard"  # real weights times Fourier coefficients, as in the formulas
 
 
 def test_without_growth_the_bound_is_wrong():

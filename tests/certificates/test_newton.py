@@ -9,6 +9,10 @@ from fields import field_problem, zero_of
 from physrank.certificates import Assumption, LocalNewton, newton
 
 
+def bilinear(x, data):
+    return data[0] @ x + jnp.einsum("ijk,j,k->i", data[1], x, x) / 2 - data[2]
+
+
 def quadratic(seed: int, n: int = 6):
     """x + B(x, x)/2 − f = 0 with a random bilinear B and a known zero."""
     random = np.random.default_rng(seed)
@@ -16,12 +20,7 @@ def quadratic(seed: int, n: int = 6):
     zero = random.standard_normal(n)
     linear = np.eye(n) * 2 + 0.3 * random.standard_normal((n, n))
     f = linear @ zero + np.einsum("ijk,j,k->i", tensor, zero, zero) / 2
-    problem = pr.Stationary(
-        lambda x, data: data[0] @ x + jnp.einsum("ijk,j,k->i", data[1], x, x) / 2 - data[2],
-        (linear, tensor, f),
-        solver=pr.Dense(),
-    )
-    return problem, zero, tensor
+    return pr.Stationary(bilinear, (linear, tensor, f), solver=pr.Dense()), zero, tensor
 
 
 def around(zero: np.ndarray, size: float, seed: int = 0) -> dict[str, np.ndarray]:

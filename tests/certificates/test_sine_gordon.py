@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
-from energy_cases import CONTINUUM, bound, closed, distance, library, off, refined, truth_of, waves
+from energy_cases import CONTINUUM, bound, closed, distance, library, off, refined, stated, waves
 from exact import breather, kinks
 from helpers import solve
 from physrank.certificates import sine_gordon
@@ -96,8 +96,8 @@ def test_continuum_bound_sees_a_coarse_grid():
 
 
 def test_continuum_needs_an_even_metric():
-    problem = waves(1)
-    ranking = pr.rank(problem, library(problem, truth_of(problem), 1))
+    problem, truth = stated(waves, 1)
+    ranking = pr.rank(problem, library(problem, truth, 1))
     weights = pr.metrics.weights(np.linspace(1, 2, 32))
     found = SineGordonEnergy("continuum")(problem, ranking.rescore(pr.tasks.terminal(weights)))
     closed(found, "weighs all points of a field alike")
@@ -106,8 +106,7 @@ def test_continuum_needs_an_even_metric():
 
 
 def test_excluded_candidates_stay_open():
-    problem = waves(2)
-    truth = truth_of(problem)
+    problem, truth = stated(waves, 2)
     candidates = library(problem, truth, 2) | {"broken": np.full_like(truth, np.nan)}
     found = SineGordonEnergy()(problem, pr.rank(problem, candidates, invalid="exclude"))
     assert np.all(found.gaps.signs[-1] == 0)

@@ -17,6 +17,7 @@ from energy_cases import (
     library,
     off,
     refined,
+    stated,
     truth_of,
     waves,
 )
@@ -33,8 +34,7 @@ from problems import burgers
 @pytest.mark.parametrize("seed", range(4))
 def test_bound_holds_and_is_not_loose(make, energy, seed):
     """Within a factor of 8 of the true distance after one, two and three corrections, until round-off."""
-    problem = make(seed)
-    truth = truth_of(problem)
+    problem, truth = stated(make, seed)
     for count in (1, 2, 3):
         ranking = corrected(problem, library(problem, truth, seed), count)
         found, true = bound(problem, ranking.state, energy), distance(problem, ranking.state, truth)
@@ -52,8 +52,7 @@ def test_bound_holds_and_is_not_loose(make, energy, seed):
 def test_bound_holds_for_rough_states(make, energy, size):
     """No smallness condition: white noise of three times the solution has a bound too."""
     for seed in range(5):
-        problem = make(seed)
-        truth = truth_of(problem)
+        problem, truth = stated(make, seed)
         state = off(problem, truth, size, seed, rough=True)
         assert distance(problem, state, truth) <= bound(problem, state, energy) < np.inf
 
@@ -72,8 +71,7 @@ def test_bound_holds_for_uneven_rows(make, energy):
 @both
 def test_a_wrong_first_row_is_replaced(make, energy):
     """The initial state is known: a trajectory that starts elsewhere is judged by where it ends."""
-    problem = make(1)
-    truth = truth_of(problem)
+    problem, truth = stated(make, 1)
     state = truth.copy()
     state[0] += 1.0
     assert bound(problem, state, energy) < 1e-10
@@ -105,8 +103,8 @@ def test_never_a_wrong_pair(make, energy, rounds):
     """Random libraries, near ties down to 1e-12 and all numbers of corrections: what is decided is right."""
     decided = total = close = 0
     for seed in range(rounds):
-        problem, random = make(seed), np.random.default_rng(seed)
-        truth, target, uncertain = truth_of(problem), truth_of(problem), 1e-14
+        (problem, truth), random = stated(make, seed), np.random.default_rng(seed)
+        target, uncertain = truth, 1e-14
         if energy is CONTINUUM:  # a step 16 times smaller, and how far even that is from the equation
             fine = solve(refined(problem))
             target, uncertain = fine[..., ::2], bound(refined(problem), fine, CONTINUUM)
@@ -127,8 +125,7 @@ def test_never_a_wrong_pair(make, energy, rounds):
 
 @both
 def test_wider_defects_certify_less(make, energy):
-    problem = make(7)
-    truth = truth_of(problem)
+    problem, truth = stated(make, 7)
     candidates, noise = library(problem, truth, 7), off(problem, truth, 1.0, 3, rough=True) - truth
     bounds, decided = [], []
     for size in (1e-8, 1e-4, 1e-3, 1e-2, 1e-1, 1.0):
@@ -144,8 +141,7 @@ def test_wider_defects_certify_less(make, energy):
 @both
 def test_metrics_of_the_terminal_task(make, energy):
     """Mean square and the problem's own metric differ by a constant, and so do their gaps; own weights work too."""
-    problem = make(8)
-    truth = truth_of(problem)
+    problem, truth = stated(make, 8)
     ranking = pr.rank(problem, library(problem, truth, 8))
     own, mean = (energy(problem, ranking.rescore(pr.tasks.terminal(m))) for m in (problem.metric(), None))
     scale = problem.metric().space(truth[-1].shape).weights.sum()
@@ -193,8 +189,7 @@ def test_sabotaged_growth_is_caught(make, energy, module, name, twin, monkeypatc
 @pytest.mark.parametrize("target", ["grid", "continuum", None])
 def test_fails_closed(target):
     make, energy = (diffusion, DiffusionReactionEnergy()) if target is None else (waves, SineGordonEnergy(target))
-    problem = make(9)
-    truth = truth_of(problem)
+    problem, truth = stated(make, 9)
     ranking = pr.rank(problem, library(problem, truth, 9))
     assert not [a for a in energy(problem, ranking).assumptions if not a.holds]
     for task in (pr.tasks.field(), pr.tasks.linear(lambda state: state[-1]), pr.tasks.nonlinear(lambda s: s[-1] ** 2)):

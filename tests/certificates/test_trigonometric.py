@@ -13,11 +13,6 @@ import physrank as pr
 from physrank.certificates.trigonometric import Line, coefficients
 
 
-@pytest.fixture
-def promotion():
-    return "standard"  # real weights times Fourier coefficients, as in the formulas
-
-
 @cache
 def line(points, viscosity=0.3, length=3.0):
     return Line.of(pr.equations.Burgers(np.zeros(points), viscosity, [0.0, 1.0], length=length, points=points))

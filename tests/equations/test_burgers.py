@@ -24,7 +24,7 @@ def burgers_error(points, substeps):
 
 
 def test_burgers_time_order_is_four():
-    substeps = np.array([32, 48, 64, 96])
+    substeps = np.array([32, 64])
     errors = [burgers_error(256, n) for n in substeps]
     assert abs(slope(1 / substeps, errors) - 4) < 0.1
     assert errors[0] < 5e-8
@@ -54,7 +54,7 @@ def test_burgers_forcing_against_a_manufactured_solution():
 def forced_errors(sample):
     """Errors for u = sin(x − t), forced by `sample(exact force, t, x, substep)`, over refinements in time."""
     force = lambda t, x: -np.cos(x - t) + NU * np.sin(x - t) + np.sin(x - t) * np.cos(x - t)  # noqa: E731
-    errors, substeps = [], np.array([4, 8, 16])
+    errors, substeps = [], np.array([4, 16])
     for n in substeps:
         problem = pr.equations.Burgers(
             lambda x: np.sin(x), NU, [0.0, 1.0], lambda t, x, n=n: sample(force, t, x, 1 / n), points=32, substeps=n

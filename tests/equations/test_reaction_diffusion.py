@@ -45,7 +45,7 @@ def rd_error(dims, points, faulty=False):
     return np.abs(state - exact(*nodes)).max()
 
 
-@pytest.mark.parametrize("dims, points", [(1, (15, 31, 63)), (2, (11, 19, 31)), (3, (7, 11, 15))])
+@pytest.mark.parametrize("dims, points", [(1, (15, 63)), (2, (11, 31)), (3, (7, 15))])
 def test_reaction_diffusion_order_is_two(dims, points):
     errors = [rd_error(dims, n) for n in points]
     assert abs(slope([1 / (n + 1) for n in points], errors) - 2) < 0.1
@@ -53,7 +53,7 @@ def test_reaction_diffusion_order_is_two(dims, points):
 
 
 def test_misplaced_coefficients_lose_the_order():
-    points = (11, 19, 31)
+    points = (11, 31)
     errors = [rd_error(2, n, faulty=True) for n in points]
     assert slope([1 / (n + 1) for n in points], errors) < 1.5
 

@@ -6,11 +6,6 @@ from lab_helpers import BURGERS, TINY
 from physrank.lab.training import run as training
 
 
-@pytest.fixture
-def promotion():
-    return "standard"  # strictness is the instrument's
-
-
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
     """One run, uninterrupted."""

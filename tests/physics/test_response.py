@@ -49,7 +49,7 @@ def test_a_singular_tangent_does_not_excuse_itself():
         interior = (u[2:] - 2 * u[1:-1] + u[:-2]) * 1600 + 1.0
         return jnp.concatenate([u[1:2] - u[:1], interior, u[-1:] - u[-2:-1]])
 
-    for n in range(20, 60, 4):
+    for n in (20, 32, 44, 56):
         x = np.linspace(0, 1, n)
         problem = pr.Stationary(residual, solver=pr.Dense())
         response = laws._respond(problem, jnp.asarray(np.sin(x)), Correction())

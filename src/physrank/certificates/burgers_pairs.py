@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from physrank import compute
 from physrank.certificates import time_polynomials
 from physrank.certificates.burgers_path import RESIDUAL_DEGREE, ROWS_TOGETHER, Path, residual
+from physrank.certificates.trigonometric import times
 from physrank.geometry.space import Array
 from physrank.physics.schemes import integrating_factor_rk4
 
@@ -65,9 +66,12 @@ def _functionals(path: Path, outputs: JaxArray) -> tuple[JaxArray, ...]:
         s, r, step, jump = piece
         end, middle, start = line.values(time_polynomials.evaluate(s, np.array([1.0, 0.5, 0.0])))
         before = integrating_factor_rk4(transport, line.symbol, after, jnp.stack([end, middle, start]), step, 1)
-        jets = [(z, -step * (line.symbol * z + transport(z, at))) for z, at in ((before, start), (after, end))]
+        jets = [
+            (z, times(-step, times(line.symbol, z) + transport(z, at))) for z, at in ((before, start), (after, end))
+        ]
         z = time_polynomials.cubic(*jets)
-        z_x, linear = line.values(line.slope(z)), line.values(time_polynomials.derivative(z) / step + line.symbol * z)
+        z_x = line.values(line.slope(z))
+        linear = line.values(times(1 / step, time_polynomials.derivative(z)) + times(line.symbol, z))
         rho = time_polynomials.evaluate(linear, theta)
         rho += line.values(time_polynomials.evaluate(s, theta))[:, None] * time_polynomials.evaluate(z_x, theta)
         gram = line.length / line.grid * jnp.einsum("t, tkx, tlx -> kl", weights, rho, rho)

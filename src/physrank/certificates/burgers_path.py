@@ -14,7 +14,7 @@ from jaxtyping import Array as JaxArray
 
 from physrank import compute
 from physrank.certificates import time_polynomials
-from physrank.certificates.trigonometric import Line, halves
+from physrank.certificates.trigonometric import Line, halves, times
 from physrank.equations import Burgers
 from physrank.geometry.space import Array
 from physrank.physics.schemes import integrating_factor_rk4
@@ -48,8 +48,8 @@ def reconstruct(problem: Burgers, state: Array) -> Path:
 
 def _reconstruct(problem: Burgers, state: JaxArray) -> Path:
     line, factors = Line.of(problem), halves(problem.points)
-    initial, rows = (jnp.fft.rfft(x, norm="forward") * factors for x in (problem.initial, state))
-    force = problem.forcing / problem.points * factors
+    initial, rows = (times(factors, jnp.fft.rfft(x, norm="forward")) for x in (problem.initial, state))
+    force = times(factors, problem.forcing) / problem.points
     step = jnp.diff(problem.times) / problem.substeps
     pieces, last = jax.vmap(lambda *row: _march(line, *row))(line.kept(rows[:-1]), force, step)
     return Path(
@@ -70,14 +70,14 @@ def _march(line: Line, start: JaxArray, force: JaxArray, step: JaxArray) -> tupl
         return integrating_factor_rk4(line.explicit, line.symbol, c, f, step, 1), c
 
     def jet(c: JaxArray, f: JaxArray, f_theta: JaxArray) -> time_polynomials.Jet:
-        c_theta = step * line.rate(c, f)
-        return c, c_theta, step * jax.jvp(line.rate, (c, f), (c_theta, f_theta))[1]
+        c_theta = times(step, line.rate(c, f))
+        return c, c_theta, times(step, jax.jvp(line.rate, (c, f), (c_theta, f_theta))[1])
 
     before, middle, after = force[:-2:2], force[1::2], force[2::2]
     last, starts = jax.lax.scan(substep, start, jnp.stack([before, middle, after], axis=1))
     ends = jnp.concatenate([starts[1:], last[None]])
     _, slopes = time_polynomials.sample_matrices(len(middle), ())
-    f_theta = jnp.tensordot(slopes, force, 1)
+    f_theta = time_polynomials.combined(slopes, force)
     return time_polynomials.quintic(jet(starts, before, f_theta[:, 0]), jet(ends, after, f_theta[:, 1])), last
 
 
@@ -85,9 +85,9 @@ def residual(line: Line, row: Row, at: Array) -> JaxArray:
     """r at the given θ of the substeps of a row: `(at, substeps, modes)`."""
     pieces, force, step = row
     interpolant, _ = time_polynomials.sample_matrices(len(force) // 2, tuple(at))
-    f = jnp.moveaxis(jnp.tensordot(interpolant, force, 1), 1, 0)
+    f = jnp.moveaxis(time_polynomials.combined(interpolant, force), 1, 0)
     value, slope = (time_polynomials.evaluate(c, at) for c in (pieces, time_polynomials.derivative(pieces)))
-    return line.residual(value, slope / step, f)
+    return line.residual(value, times(1 / step, slope), f)
 
 
 @dataclass(frozen=True, eq=False)

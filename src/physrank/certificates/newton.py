@@ -26,7 +26,7 @@ from physrank.certificates.monotone import in_all_places, proxy_of, pulled_diffe
 from physrank.certificates.ranked import Ranked
 from physrank.geometry import GapIntervals, gaps_of
 from physrank.geometry.space import Array
-from physrank.physics import Problem
+from physrank.physics import Problem, Solve
 
 DENSE_LIMIT = 150  # unknowns up to which constants are computed
 
@@ -69,18 +69,13 @@ class LocalNewton:
                 f"Constants are computed for up to {DENSE_LIMIT} unknowns; this state has {base.size}. "
                 "Give inverse and lipschitz."
             )
-        with compute.double():
-            at = jnp.asarray(base)
-            defect, tangent = problem.linearise(at)
-            # From the definition, so that a shortened step or a solver's claim cannot hide anything.
-            pushed = tangent.apply(jnp.asarray(state - base))
-            left = float(jnp.linalg.norm((pushed + defect).ravel()))
-            bent = problem.defect(jnp.asarray(state)) - defect - pushed
-            directions = pulled_differences(ranking)
-            solves = [tangent.solve_adjoint(direction) for direction in directions]
-            beta = self.inverse if self.inverse is not None else _inverse_norm(problem, at)
-            eta = float(np.linalg.norm((state - base).ravel())) + beta * left
-            bound, curvature = self._radius(problem, at, beta, eta)
+        # From the definition, so that a shortened step or a solver's claim cannot hide anything.
+        directions = pulled_differences(ranking)
+        defect, pushed, reached, solves = compute.run(_linearised, problem, base, state, directions)
+        left, bent = float(np.linalg.norm(pushed + defect)), reached - defect - pushed
+        beta = self.inverse if self.inverse is not None else _inverse_norm(problem, base)
+        eta = float(np.linalg.norm(state - base)) + beta * left
+        bound, curvature = self._radius(problem, base, beta, eta)
         closeness = 2 * beta * curvature * eta
         assumptions = (
             Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
@@ -96,14 +91,13 @@ class LocalNewton:
             Assumption("the ball is inside the one where Λ holds", bound <= self.radius, float(bound)),
         )
         if not all_hold(assumptions):
-            return self._enclosure(ranking, np.inf, open_gaps(len(ranking.names)), assumptions, len(solves))
+            return self._enclosure(ranking, np.inf, open_gaps(len(ranking.names)), assumptions, len(directions))
         remainder = left + curvature * bound**2 / 2
-        adjoint = np.stack([np.zeros(base.size), *(np.asarray(s.value).ravel() for s in solves)])
-        missing = np.stack([np.zeros(base.size), *(np.asarray(s.defect).ravel() for s in solves)])
+        adjoint, missing = (np.pad(x.reshape(-1, base.size), [(1, 0), (0, 0)]) for x in (solves.value, solves.defect))
         bounds = 2 * remainder * (_distances(adjoint) + beta * _distances(missing))
         gaps = gaps_of(ranking.space, ranking.outputs, proxy_of(ranking))
         enclosed = GapIntervals.around(gaps, in_all_places(bounds, ranking))
-        return self._enclosure(ranking, beta * remainder, enclosed, assumptions, len(solves))
+        return self._enclosure(ranking, beta * remainder, enclosed, assumptions, len(directions))
 
     def _stated(self) -> str:
         by_caller = [name for name, value in (("β", self.inverse), ("Λ", self.lipschitz)) if value is not None]
@@ -119,13 +113,13 @@ class LocalNewton:
         departure = _departure(problem, at, self.degree)
         return (Assumption(statement, departure <= 1e-8, departure),)
 
-    def _radius(self, problem: Problem, at: JaxArray, beta: float, eta: float) -> tuple[float, float]:
+    def _radius(self, problem: Problem, at: Array, beta: float, eta: float) -> tuple[float, float]:
         """(R, Λ). For a cubic, Λ grows with the ball: the largest ball that R can need, 2η, is enough."""
         curvature = self.lipschitz
         if curvature is None:
-            curvature = 0.0 if self.degree == 1 else _second_derivative(problem, at)
+            curvature = 0.0 if self.degree == 1 else float(compute.run(_second_derivative, problem, at))
             if self.degree == 3:
-                curvature += 2 * eta * _third_derivative(problem, at)
+                curvature += 2 * eta * float(compute.run(_third_derivative, problem, at))
         a = beta * curvature / 2
         if a == 0:
             return eta, curvature
@@ -166,15 +160,20 @@ def _ratio(part: float, whole: float) -> float:
 def _departure(problem: Problem, at: Array, degree: int) -> float:
     """‖A(v + h) − Taylor polynomial‖ relative to its terms, for one random h of the size of v."""
     size = float(np.abs(at).max()) or 1.0
-    with compute.double():
-        along = size * jnp.asarray(np.random.default_rng(0).standard_normal(at.shape))
-        term = lambda t: problem.defect(jnp.asarray(at) + t * along)  # noqa: E731
-        reached, total, scale = term(jnp.ones(())), jnp.zeros(at.shape), 0.0
-        for k in range(degree + 1):
-            value = term(jnp.zeros(())) / math.factorial(k)
-            total, scale = total + value, scale + float(jnp.linalg.norm(value.ravel()))
-            term = partial(_slope, term)
-        return float(jnp.linalg.norm((reached - total).ravel())) / (scale or 1.0)
+    along = size * np.random.default_rng(0).standard_normal(at.shape)
+    reached, terms = compute.run(_taylor_terms, problem, at, along, degree)
+    scale = sum(float(np.linalg.norm(term)) for term in terms)
+    return float(np.linalg.norm(reached - sum(terms))) / (scale or 1.0)
+
+
+def _taylor_terms(problem: Problem, at: JaxArray, along: JaxArray, degree: int) -> tuple[JaxArray, list[JaxArray]]:
+    """A(v + h), and the terms of its Taylor polynomial in h."""
+    term = lambda t: problem.defect(at + t * along)  # noqa: E731
+    reached, terms = term(jnp.ones(())), []
+    for k in range(degree + 1):
+        terms.append(term(jnp.zeros(())) / math.factorial(k))
+        term = partial(_slope, term)
+    return reached, terms
 
 
 def _slope(function: Callable[[JaxArray], JaxArray], t: JaxArray) -> JaxArray:
@@ -189,20 +188,31 @@ def _flat(problem: Problem, at: JaxArray):
     return lambda x: problem.defect(x.reshape(at.shape)).ravel()
 
 
-def _inverse_norm(problem: Problem, at: JaxArray) -> float:
+def _linearised(
+    problem: Problem, base: JaxArray, state: JaxArray, directions: JaxArray
+) -> tuple[JaxArray, JaxArray, JaxArray, Solve]:
+    """A(v), L(s − v), A(s), and the adjoint solves of all directions."""
+    defect, tangent = problem.linearise(base)
+    return defect, tangent.apply(state - base), problem.defect(state), jax.lax.map(tangent.solve_adjoint, directions)
+
+
+def _jacobian(problem: Problem, at: JaxArray) -> JaxArray:
+    return jax.jacfwd(_flat(problem, at))(at.ravel())
+
+
+def _inverse_norm(problem: Problem, at: Array) -> float:
     """1 / σ_min of the dense Jacobian."""
-    jacobian = np.asarray(jax.jacfwd(_flat(problem, at))(at.ravel()))
-    smallest = float(np.linalg.svd(jacobian, compute_uv=False)[-1])
+    smallest = float(np.linalg.svd(compute.run(_jacobian, problem, at), compute_uv=False)[-1])
     return np.inf if smallest == 0 else 1 / smallest
 
 
-def _second_derivative(problem: Problem, at: JaxArray) -> float:
+def _second_derivative(problem: Problem, at: JaxArray) -> JaxArray:
     """An upper bound of ‖A''(v)‖: the Frobenius norm of the tensor."""
     hessian = jax.jacfwd(jax.jacfwd(_flat(problem, at)))(at.ravel())
-    return float(jnp.sqrt(jnp.sum(hessian**2)))
+    return jnp.sqrt(jnp.sum(hessian**2))
 
 
-def _third_derivative(problem: Problem, at: JaxArray) -> float:
+def _third_derivative(problem: Problem, at: JaxArray) -> JaxArray:
     """An upper bound of ‖A'''(v)‖, accumulated direction by direction: the tensor itself would be large."""
     flat = _flat(problem, at)
 
@@ -210,4 +220,4 @@ def _third_derivative(problem: Problem, at: JaxArray) -> float:
         along = jax.jacfwd(lambda x: jax.jvp(flat, (x,), (direction,))[1])
         return jnp.sum(jax.jacfwd(along)(at.ravel()) ** 2)
 
-    return float(jnp.sqrt(jnp.sum(jax.lax.map(slice_energy, jnp.eye(at.size)))))
+    return jnp.sqrt(jnp.sum(jax.lax.map(slice_energy, jnp.eye(at.size))))

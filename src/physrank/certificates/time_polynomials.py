@@ -34,7 +34,7 @@ def quintic(start: Jet, end: Jet) -> JaxArray:
 def derivative(c: JaxArray) -> JaxArray:
     """dp/dθ, written in the degree of p: k (c_k − c_{k−1}) + (degree − k) (c_{k+1} − c_k)."""
     slopes = jnp.diff(c, axis=0)
-    k = np.arange(1.0, len(c)).reshape(-1, *[1] * (c.ndim - 1))
+    k = jnp.arange(1, len(c), dtype=c.dtype).reshape(-1, *[1] * (c.ndim - 1))
     none = jnp.zeros_like(c[:1])
     return jnp.concatenate([none, k * slopes]) + jnp.concatenate([k[::-1] * slopes, none])
 
@@ -44,7 +44,12 @@ def evaluate(c: JaxArray, at: Array) -> JaxArray:
     degree, theta = len(c) - 1, np.asarray(at)[:, None]
     k = np.arange(degree + 1)
     binomials = np.array([float(comb(degree, i)) for i in k])
-    return jnp.tensordot(binomials * theta**k * (1 - theta) ** (degree - k), c, 1)
+    return combined(binomials * theta**k * (1 - theta) ** (degree - k), c)
+
+
+def combined(weights: Array, c: JaxArray) -> JaxArray:
+    """Sums over the leading axis with real weights, which may be those of complex numbers."""
+    return jnp.tensordot(jnp.asarray(weights, c.dtype), c, 1)
 
 
 def gauss(degree: int) -> tuple[Array, Array]:

@@ -50,7 +50,7 @@ class Line(eqx.Module):
         return _optional.load("scipy.fft").next_fast_len(4 * self.degree + 1, real=True)
 
     def wavenumber(self, count: int) -> JaxArray:
-        return 2 * np.pi / self.length * jnp.arange(count)
+        return 2 * np.pi / self.length * jnp.arange(count, dtype=float)
 
     def values(self, c: JaxArray) -> JaxArray:
         return jnp.fft.irfft(c, n=self.grid, norm="forward")
@@ -60,7 +60,7 @@ class Line(eqx.Module):
 
     def slope(self, c: JaxArray) -> JaxArray:
         """u_x."""
-        return 1j * self.wavenumber(c.shape[-1]) * c
+        return times(self.wavenumber(c.shape[-1]), 1j * c)
 
     @property
     def symbol(self) -> JaxArray:
@@ -77,12 +77,12 @@ class Line(eqx.Module):
 
     def rate(self, c: JaxArray, force: JaxArray) -> JaxArray:
         """P_K (ν u_xx − u u_x + f)."""
-        return self.symbol * c + self.explicit(c, force)
+        return times(self.symbol, c) + self.explicit(c, force)
 
     def residual(self, c: JaxArray, c_t: JaxArray, force: JaxArray) -> JaxArray:
         """r = u_t − ν u_xx + u u_x − f, all modes of it."""
         count = max(2 * self.degree + 1, force.shape[-1])
-        linear, product = c_t - self.symbol * c, self.advection(c, 2 * self.degree)
+        linear, product = c_t - times(self.symbol, c), self.advection(c, 2 * self.degree)
         return padded(linear, count) + padded(product, count) - padded(force, count)
 
     def kept(self, c: JaxArray) -> JaxArray:
@@ -95,7 +95,7 @@ class Line(eqx.Module):
 
     def smoothed(self, c: JaxArray) -> JaxArray:
         """|∂_x|⁻¹ (1 − P_K) u."""
-        return self.dropped(c) / jnp.maximum(self.wavenumber(c.shape[-1]), self.wavenumber(2)[1])
+        return times(1 / jnp.maximum(self.wavenumber(c.shape[-1]), self.wavenumber(2)[1]), self.dropped(c))
 
     def inner(self, a: JaxArray, b: JaxArray) -> JaxArray:
         """⟨u, v⟩ in L²."""
@@ -112,6 +112,11 @@ class Line(eqx.Module):
         """
         curvature = 2 * jnp.sum(self.wavenumber(c.shape[-1]) ** 2 * jnp.abs(c), axis=-1)
         return (self.length / self.grid) ** 2 / 8 * curvature
+
+
+def times(factors: JaxArray | Array, c: JaxArray) -> JaxArray:
+    """Real factors times coefficients."""
+    return jnp.asarray(factors, c.dtype) * c
 
 
 def padded(c: JaxArray, count: int) -> JaxArray:

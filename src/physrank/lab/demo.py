@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from physrank import geometry, ranking, report
+from physrank._io import write_json
 from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS, Equation
 from physrank.lab.evaluation import Recovery, solve_or_rank
@@ -215,10 +216,7 @@ def picture(demo: Demo) -> Any:
 def write(demo: Demo, folder: Path) -> list[Path]:
     """The picture, the numbers and one HTML report."""
     folder.mkdir(parents=True, exist_ok=True)
-    image, numbers = folder / "demo.png", folder / "demo.json"
+    image, (library, k) = folder / "demo.png", PICTURED
     image.write_bytes(report.png(picture(demo)))
-    numbers.write_text(
-        json.dumps(stamp(demo.to_dict()), indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
-    )
-    library, k = PICTURED
+    numbers = write_json(folder / "demo.json", stamp(demo.to_dict()))
     return [image, numbers, demo.rankings[library][k].report(folder / "report.html")]

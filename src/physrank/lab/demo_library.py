@@ -7,13 +7,13 @@ Needs the `lab` extra (`pip install .[lab]`). What it writes ships with the pack
 
 import argparse
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from physrank._io import write_json
 from physrank._version import __version__
 from physrank.lab import demo
 from physrank.lab.inputs.streams import ROOT_SEED
@@ -71,7 +71,7 @@ def main() -> None:
         **known,
         "sha256": sha256(given.out),
     }
-    given.out.with_suffix(".json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    write_json(given.out.with_suffix(".json"), manifest)
     print(f"wrote {given.out} ({given.out.stat().st_size / 1e6:.2f} MB)")
 
 

@@ -18,7 +18,7 @@ from physrank.lab.store.files import StoreError
 from physrank.lab.studies import STUDIES, composition, controls
 from physrank.lab.studies._kit import cases, tables
 
-TINY = replace(PROFILES["smoke"], evaluation=3, panels=2, panel_size=3, deployment=3)
+TINY = replace(PROFILES["smoke"], evaluation=3, panels=1, panel_size=3, deployment=3)  # one shape for all
 TIMES = np.linspace(0, 0.2, 48)
 SIZES = np.array([0.4, 0.2, 0.3, 0.15, 0.1, 0.25, 0.35, 0.05])  # of each candidate's error
 
@@ -46,6 +46,9 @@ def store(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setattr(burgers, "LEVELS", {"first": ((384, 4), (768, 4)), "second": ((384, 4), (768, 4))})
     patch.setattr(reaction_diffusion, "LEVELS", {"first": (47, 63), "second": (47, 63)})
+    for name, declared in EQUATIONS.items():  # one coarse solve: each is a compilation
+        patch.setitem(EQUATIONS, name, replace(declared, coarse_solves=declared.coarse_solves[-1:]))
+    patch.setitem(GROUPS, "primary", [library for library in GROUPS["primary"] if library.architecture == "fno"])
     patch.setitem(GROUPS, "additional", GROUPS["additional"][::4])
     patch.setattr(cases.references, "ProcessPoolExecutor", InThisProcess)
     patch.setattr(controls, "WARM_UPS", 0)
@@ -97,7 +100,7 @@ def test_known_errors_are_ranked_and_controls_are_not(results):
     assert pooled["shared"]["pairs_correct"] >= 0.97 * pooled["shared"]["pairs"]
     assert pooled["reversed"]["pairs_correct"] < 0.8 * pooled["shared"]["pairs_correct"]
     assert pooled["validation"]["pairs_correct"] > 0.8 * pooled["shared"]["pairs"]  # here it states the sizes
-    assert results["primary"][0]["direct_use_of_q"]["no_worse_than_best_candidate"] >= 20
+    assert results["primary"][0]["direct_use_of_q"]["no_worse_than_best_candidate"] >= 10  # of 12
 
 
 def test_an_outlier_pulls_the_mean_and_not_the_medoid(results):

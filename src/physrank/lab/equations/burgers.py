@@ -6,13 +6,13 @@ import numpy as np
 
 from physrank import equations
 from physrank.lab.equations.constraint import InitialRow
-from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, NetworkSize, Single
+from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, Single, channels
+from physrank.lab.equations.space_time import COMPARED, LEARNING_RATES, POINTS, ROWS, SIZES
 from physrank.lab.inputs import BurgersInput
 from physrank.lab.inputs.burgers import HORIZON, LENGTH
 from physrank.lab.references import burgers
 from physrank.lab.references.reference import Reference
 
-ROWS, POINTS, COMPARED = 48, 48, 384
 TIMES = np.linspace(0, HORIZON, ROWS)
 
 
@@ -20,18 +20,7 @@ def features(cases: Sequence[BurgersInput], points: int | None = None) -> Single
     """u₀, f, ν, t."""
     n = points or POINTS
     x, t = np.arange(n) * LENGTH / n, TIMES[:, None]
-    rows = [
-        np.stack(
-            [
-                np.broadcast_to(case.initial(x), (len(t), n)),
-                3 * case.forcing(t, x),
-                np.full((len(t), n), 20 * case.viscosity - 1),
-                np.broadcast_to(t / HORIZON, (len(t), n)),
-            ]
-        )
-        for case in cases
-    ]
-    return np.stack(rows).astype(np.float32)
+    return channels(cases, (ROWS, n), lambda c: (c.initial(x), 3 * c.forcing(t, x), 20 * c.viscosity - 1, t / HORIZON))
 
 
 def labels(cases: Sequence[BurgersInput]) -> Single:
@@ -45,8 +34,7 @@ def problem(case: BurgersInput, points: int | None = None) -> equations.Burgers:
 
 def references(cases: Sequence[BurgersInput], level: str = "first") -> list[Reference]:
     """Terminal states."""
-    found = burgers.pairs(list(cases), TIMES, COMPARED, level)
-    return [Reference(pair.coarse[-1], pair.fine[-1]) for pair in found]
+    return [pair.at_end() for pair in burgers.pairs(list(cases), TIMES, COMPARED, level)]
 
 
 BURGERS = Equation(
@@ -62,12 +50,8 @@ BURGERS = Equation(
     axes=("time", "x"),
     periodic=True,
     constraint=InitialRow(),
-    sizes={
-        "smoke": NetworkSize(fno_width=4, fno_modes=(4, 6), cno_multiplier=4),
-        "laptop": NetworkSize(fno_width=16, fno_modes=(6, 12), cno_multiplier=8),
-        "paper": NetworkSize(fno_width=24, fno_modes=(6, 12), cno_multiplier=37),
-    },
-    learning_rates={"fno": 2e-3, "cno": 2e-3},
+    sizes=SIZES,
+    learning_rates=LEARNING_RATES,
     problem=problem,
     points=COMPARED,
     references=references,

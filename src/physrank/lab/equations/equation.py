@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from physrank.lab.equations.constraint import InitialRow, ZeroEdges
 from physrank.lab.inputs import STRATA, shifted_strata
@@ -50,6 +50,12 @@ class Claimed:
 
     pairs: float
     top1: float
+
+
+def channels(cases: Sequence[Any], shape: tuple[int, int], of: Callable[[Any], Sequence[ArrayLike]]) -> Single:
+    """Input channels `(cases, channels, *shape)`: what `of` makes of a case, spread over the grid."""
+    rows = [np.stack([np.broadcast_to(channel, shape) for channel in of(case)]) for case in cases]
+    return np.stack(rows).astype(np.float32)
 
 
 class Features(Protocol):

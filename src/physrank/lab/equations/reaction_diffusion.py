@@ -6,7 +6,7 @@ import numpy as np
 
 from physrank import equations
 from physrank.lab.equations.constraint import ZeroEdges
-from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, NetworkSize, Single
+from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, NetworkSize, Single, channels
 from physrank.lab.inputs import ReactionDiffusionInput
 from physrank.lab.references import chebyshev, reaction_diffusion
 from physrank.lab.references.reference import Reference
@@ -18,18 +18,9 @@ def features(cases: Sequence[ReactionDiffusionInput], points: int | None = None)
     """a, f, λ, γ."""
     x = np.linspace(0, 1, points or NODES)
     grid = np.meshgrid(x, x, indexing="ij")
-    rows = [
-        np.stack(
-            [
-                case.diffusion(*grid) - 1.25,
-                case.forcing(*grid),
-                np.full_like(grid[0], case.linear - 1.1),
-                np.full_like(grid[0], case.cubic - 0.65),
-            ]
-        )
-        for case in cases
-    ]
-    return np.stack(rows).astype(np.float32)
+    return channels(
+        cases, (len(x), len(x)), lambda c: (c.diffusion(*grid) - 1.25, c.forcing(*grid), c.linear - 1.1, c.cubic - 0.65)
+    )
 
 
 def labels(cases: Sequence[ReactionDiffusionInput]) -> Single:

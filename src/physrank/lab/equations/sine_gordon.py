@@ -6,13 +6,13 @@ import numpy as np
 
 from physrank import equations
 from physrank.lab.equations.constraint import InitialRow
-from physrank.lab.equations.equation import Certified, CoarseSolve, Equation, NetworkSize, Single
+from physrank.lab.equations.equation import Certified, CoarseSolve, Equation, Single, channels
+from physrank.lab.equations.space_time import COMPARED, LEARNING_RATES, POINTS, ROWS, SIZES
 from physrank.lab.inputs import SineGordonInput
 from physrank.lab.inputs.sine_gordon import HORIZON, LENGTH
 from physrank.lab.references import sine_gordon
 from physrank.lab.references.reference import Reference
 
-ROWS, POINTS, COMPARED = 48, 48, 384
 TIMES = np.linspace(0, HORIZON, ROWS)
 
 
@@ -20,19 +20,11 @@ def features(cases: Sequence[SineGordonInput], points: int | None = None) -> Sin
     """u₀, v₀, f, c, t."""
     n = points or POINTS
     x, t = np.arange(n) * LENGTH / n, TIMES[:, None]
-    rows = [
-        np.stack(
-            [
-                np.broadcast_to(case.initial(x), (len(t), n)),
-                np.broadcast_to(case.velocity(x), (len(t), n)),
-                3 * case.forcing(t, x),
-                np.full((len(t), n), 2.5 * (case.speed - 1)),
-                np.broadcast_to(t / HORIZON, (len(t), n)),
-            ]
-        )
-        for case in cases
-    ]
-    return np.stack(rows).astype(np.float32)
+    return channels(
+        cases,
+        (ROWS, n),
+        lambda c: (c.initial(x), c.velocity(x), 3 * c.forcing(t, x), 2.5 * (c.speed - 1), t / HORIZON),
+    )
 
 
 def labels(cases: Sequence[SineGordonInput]) -> Single:
@@ -48,8 +40,7 @@ def problem(case: SineGordonInput, points: int | None = None) -> equations.SineG
 
 def references(cases: Sequence[SineGordonInput], level: str = "first") -> list[Reference]:
     """Terminal displacement and velocity."""
-    found = sine_gordon.pairs(list(cases), TIMES, COMPARED, level)
-    return [Reference(pair.coarse[-1], pair.fine[-1]) for pair in found]
+    return [pair.at_end() for pair in sine_gordon.pairs(list(cases), TIMES, COMPARED, level)]
 
 
 SINE_GORDON = Equation(
@@ -65,12 +56,8 @@ SINE_GORDON = Equation(
     axes=("time", "channel", "x"),
     periodic=True,
     constraint=InitialRow(channels=(0, 1)),
-    sizes={
-        "smoke": NetworkSize(fno_width=4, fno_modes=(4, 6), cno_multiplier=4),
-        "laptop": NetworkSize(fno_width=16, fno_modes=(6, 12), cno_multiplier=8),
-        "paper": NetworkSize(fno_width=24, fno_modes=(6, 12), cno_multiplier=37),
-    },
-    learning_rates={"fno": 2e-3, "cno": 2e-3},
+    sizes=SIZES,
+    learning_rates=LEARNING_RATES,
     problem=problem,
     points=COMPARED,
     references=references,

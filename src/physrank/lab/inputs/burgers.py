@@ -45,8 +45,11 @@ class BurgersInput:
         return fourier_series(self.initial_coefficients, x)
 
     def forcing(self, t: ArrayLike, x: ArrayLike) -> Array:
-        swing = 1 + self.modulation * np.sin(2 * np.pi * self.cycles * np.asarray(t) / HORIZON + self.phase)
-        return swing * fourier_series(self.forcing_coefficients, x)
+        return self.swing(t) * fourier_series(self.forcing_coefficients, x)
+
+    def swing(self, t: ArrayLike) -> Array:
+        """How strong the force is at a time."""
+        return 1 + self.modulation * np.sin(2 * np.pi * self.cycles * np.asarray(t) / HORIZON + self.phase)
 
 
 def fourier_series(coefficients: Array, x: ArrayLike) -> Array:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from physrank.geometry.space import Array
-from physrank.lab.inputs.burgers import HORIZON, LENGTH, BurgersInput
+from physrank.lab.inputs.burgers import LENGTH, BurgersInput
 from physrank.lab.references.reference import Reference, at_level, every
 
 LEVELS = {"first": ((768, 10), (1536, 20)), "second": ((1536, 20), (3072, 40))}  # points, steps per row
@@ -20,13 +20,12 @@ def solve(cases: list[BurgersInput], times: Array, points: int, steps_per_row: i
     k = np.arange(points // 2 + 1) * 2 * np.pi / LENGTH
     kept = k < 2 / 3 * k[-1]
     viscosity = np.array([case.viscosity for case in cases])[:, None]
-    shapes = np.stack([case.forcing(0.0, x) / _swing(case, 0.0) for case in cases])
-    force = np.fft.rfft(shapes)
+    force = np.fft.rfft(np.stack([case.forcing(0.0, x) / case.swing(0.0) for case in cases]))
 
     def rate(spectrum: np.ndarray, t: float) -> np.ndarray:
         u, u_x = np.fft.irfft(np.stack([spectrum, 1j * k * spectrum]), n=points)
         square, product = np.fft.rfft(np.stack([u * u, u * u_x]))
-        swing = np.array([_swing(case, t) for case in cases])[:, None]
+        swing = np.array([case.swing(t) for case in cases])[:, None]
         return np.where(kept, -(1j * k * square + product) / 3, 0) + swing * force
 
     spectrum = np.fft.rfft(np.stack([case.initial(x) for case in cases]))
@@ -49,7 +48,3 @@ def pairs(cases: list[BurgersInput], times: Array, points: int, level: str = "fi
     """Coarse and fine trajectories on `points`, a divisor of both grids; one reference per case."""
     coarse, fine = (solve(cases, times, n, steps)[..., :: every(n, points)] for n, steps in at_level(LEVELS, level))
     return [Reference(*both) for both in zip(coarse, fine, strict=True)]
-
-
-def _swing(case: BurgersInput, t: float) -> float:
-    return 1 + case.modulation * np.sin(2 * np.pi * case.cycles * t / HORIZON + case.phase)

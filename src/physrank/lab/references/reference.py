@@ -28,6 +28,10 @@ class Reference:
                 f"coarse has shape {np.shape(self.coarse)}, fine {np.shape(self.fine)}; expected the same."
             )
 
+    def at_end(self) -> "Reference":
+        """The last rows of two trajectories."""
+        return Reference(self.coarse[-1], self.fine[-1])
+
     def losses(self, space: TaskSpace, outputs: Array) -> tuple[Array, Array]:
         """Candidates' losses against the fine reference, and how much each changes from coarse to fine."""
         if np.shape(self.fine) != np.shape(outputs)[1:]:

@@ -17,6 +17,7 @@ from physrank.geometry import gaps_of
 from physrank.geometry.space import Array
 from physrank.lab.equations.sine_gordon import SINE_GORDON
 from physrank.lab.inputs import SineGordonInput, diffusion_reaction_cells, shifted_strata
+from physrank.lab.inputs.pdebench import DIFFUSION_REACTION
 from physrank.lab.references import pdebench, sine_gordon
 from physrank.lab.studies._kit.cases import Context
 from physrank.physics import Problem
@@ -69,7 +70,7 @@ def diffusion_reaction_cases(count: int, small: bool) -> Iterator[Case]:
 
 CASES: dict[str, Callable[[int, bool], Iterator[Case]]] = {
     SINE_GORDON.name: sine_gordon_cases,
-    "diffusion_reaction": diffusion_reaction_cases,
+    DIFFUSION_REACTION: diffusion_reaction_cases,
 }
 
 
