@@ -40,7 +40,8 @@ class Climber:
     left_out: dict[str, str] = field(default_factory=dict)
     rung: Rung | None = None
     below: nested.Standing | None = None  # the level stood on last
-    started: Array | None = None  # where steps on the problem's grid began
+    started: Array | None = None  # where steps on the problem's grid began,
+    whole: Array | None = None  # and where they have led
     spent: list[Spent] = field(default_factory=list)
 
     @property
@@ -87,16 +88,14 @@ class Climber:
         self.spent.append(Spent("a look at the problem's grid", seconds, 0, self.asked.pairs(self.rung)))
 
     def stepped(self, level: int, found: nested.Steps, seconds: float) -> None:
-        """Two steps on the problem's grid were taken: the second tells what is left, both what the level below missed."""
-        state, start = np.asarray(found.state), np.asarray(found.start)
-        if self.started is None:
-            self.started = start
-        ratio = 2.0 ** (level * capabilities.order(self.problem)) - 1
-        movements = {"linearisation": np.asarray(found.last), "discretisation": (state - self.started) / ratio}
-        trusted = np.isfinite(state).all() and float(found.contraction) <= CONTRACTS
-        if not trusted:
+        """Two steps on the problem's grid: the second tells what is left, all of them what the level below missed."""
+        state = np.asarray(found.state)
+        if not (float(found.contraction) <= CONTRACTS and np.isfinite(state).all()):
             self.spent.append(Spent(STEPS, seconds, 0))
             return
+        self.started, self.whole = np.asarray(found.start) if self.started is None else self.started, state
+        ratio = 2.0 ** (level * capabilities.order(self.problem)) - 1
+        movements = {"linearisation": np.asarray(found.last), "discretisation": (state - self.started) / ratio}
         evidence = OnGrid(state, state, movements=movements)
         self.take(Rung(STEPS, self.question, evidence, evidence.seen(self.question.task), solves=0, seconds=seconds), 0)
 
@@ -126,48 +125,51 @@ def _finished(climber: Climber) -> Rung:
 
 
 def _nested(climbers: Sequence[Climber], effort: Effort, width: int) -> None:
-    problem, task, shape = climbers[0].problem, climbers[0].question.task, climbers[0].shape
-    below = nested.levels(problem)[-effort.levels :] if effort.levels else []
-    if isinstance(problem, capabilities.Polishes) and effort.early and below:
-        _stepwise(climbers, nested.levels(problem)[0], width)
-        return
-    going = list(climbers)
+    problem = climbers[0].problem
+    levels = list(nested.levels(problem))
+    stepwise = isinstance(problem, capabilities.Polishes) and effort.early
+    below = levels if stepwise else levels[-effort.levels :]
+    going = list(climbers) if effort.levels else []
     for k, level in enumerate([*below, 0] if below and capabilities.cheap_to_solve(problem) else below):
-        started = time.perf_counter()
-        found = nested.many(
-            nested.stand, [c.problem for c in going], [c.under for c in going], width, level, task, shape, k == 0
-        )
-        seconds = (time.perf_counter() - started) / len(going)
-        for climber, standing in zip(going, found, strict=True):
-            climber.stood(level, standing, seconds)
-        if level and effort.early:
-            _look([c for c in going if c.settled], level, width)
-            going = [c for c in going if not c.settled]
         if not going:
             break
+        _stand(going, level, k == 0, width)
+        if stepwise:
+            going = _step([c for c in going if c.below is not None and c.below.resolved], level, width) + [
+                c for c in going if c.below is None or not c.below.resolved
+            ]
+        elif level and effort.early:
+            _look([c for c in going if c.settled], level, width)
+            going = [c for c in going if not c.settled]
 
 
-def _stepwise(climbers: Sequence[Climber], level: int, width: int) -> None:
-    """From the coarsest grid straight to the problem's own: a few preconditioned steps are cheaper than grids between."""
-    task, shape, going = climbers[0].question.task, climbers[0].shape, list(climbers)
-    started = time.perf_counter()
-    found = nested.many(
-        nested.stand, [c.problem for c in going], [c.under for c in going], width, level, task, shape, True
-    )
-    seconds = (time.perf_counter() - started) / len(going)
-    for climber, standing in zip(going, found, strict=True):
+def _stand(climbers: Sequence[Climber], level: int, lowest: bool, width: int) -> None:
+    started, first = time.perf_counter(), climbers[0]
+    problems, under = [c.problem for c in climbers], [c.under for c in climbers]
+    found = nested.many(nested.stand, problems, under, width, level, first.question.task, first.shape, lowest)
+    seconds = (time.perf_counter() - started) / len(climbers)
+    for climber, standing in zip(climbers, found, strict=True):
         climber.stood(level, standing, seconds)
-    going = [c for c in going if c.below is not None and c.below.resolved]
+
+
+def _step(climbers: Sequence[Climber], level: int, width: int) -> list[Climber]:
+    """Straight to the problem's own grid: where steps serve, a few are cheaper than the grids between. Who still needs
+    another level is returned."""
+    going, unserved = list(climbers), []
     for _ in range(STEPPED):
         if not going:
             break
         started = time.perf_counter()
-        states = [c.rung.state if c.rung is not None else c.under for c in going]
-        steps = nested.many(nested.steps, [c.problem for c in going], states, width, shape)
+        states = [
+            c.under if c.started is None else c.rung.state for c in going if c.started is None or c.rung is not None
+        ]
+        found = nested.many(nested.steps, [c.problem for c in going], states, width, going[0].shape)
         seconds = (time.perf_counter() - started) / len(going)
-        for climber, step in zip(going, steps, strict=True):
-            climber.stepped(level, step, seconds)
-        going = [c for c in going if c.rung is not None and not c.settled]
+        for climber, steps in zip(going, found, strict=True):
+            climber.stepped(level, steps, seconds)
+        unserved += [c for c in going if c.started is None]
+        going = [c for c in going if c.started is not None and not c.settled]
+    return unserved
 
 
 def _look(climbers: Sequence[Climber], level: int, width: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array as JaxArray
 from jaxtyping import Bool, Float
 
@@ -16,6 +17,7 @@ from physrank.physics.solvers import norm, signs
 from physrank.tasks import Task
 
 RESOLVED = 1e-2  # of the variance in the top third of the spectrum that is carried: a level with more decides nothing
+LEAST = 16  # points per side of the coarsest grid
 KEPT = 2e-2  # of the range of a coefficient, an initial state, a force: a level that loses more decides nothing
 
 
@@ -43,7 +45,7 @@ class Steps(eqx.Module):
 
 
 def levels(problem: Problem) -> tuple[int, ...]:
-    """The coarser grids that there are, coarsest first."""
+    """The coarser grids that are worth standing on, coarsest first."""
     leaves, structure = jax.tree.flatten(problem)
     shapes = (jax.ShapeDtypeStruct(x.shape, x.dtype) if hasattr(x, "dtype") else x for x in leaves)
     return _levels(structure, tuple(shapes))
@@ -55,7 +57,9 @@ def _levels(structure: Any, leaves: tuple[Any, ...]) -> tuple[int, ...]:
     with compute.double():
         while eqx.filter_eval_shape(capabilities.coarser, problem, deepest + 1) is not None:
             deepest += 1
-    return tuple(range(deepest, 0, -1))
+    grid = capabilities.grid(problem)
+    fine = deepest if grid is None else int(np.log2(max(min(grid.shape) / LEAST, 1.0)))
+    return tuple(range(min(deepest, fine), 0, -1))
 
 
 def stand(problem: Problem, below: JaxArray, level: int, task: Task, shape: tuple[int, ...], lowest: bool) -> Standing:
@@ -93,8 +97,7 @@ def _lost(problem: Problem, coarse: Problem) -> Float[JaxArray, ""]:
         for leaf in jax.tree.leaves(problem):
             field = _mixed(leaf, fine.shape)
             if field is not None:
-                missing = jnp.max(jnp.abs(field - fine.raised(rough.raised(field))))
-                losses.append(missing / jnp.maximum(jnp.ptp(field), jnp.finfo(float).tiny))
+                losses.append(fine.missing(field, rough))
     return jnp.max(jnp.stack(losses))
 
 

@@ -40,7 +40,8 @@ class Question:
     @cached_property
     def unit(self) -> float:
         """A power of two in which outputs are measured before anything is squared: 1e-300 ranks like 1."""
-        size = float(np.nanmax(np.abs(self.outputs), initial=0.0))
+        low, high = np.nanmin(self.outputs, initial=0.0), np.nanmax(self.outputs, initial=0.0)
+        size = max(float(high), -float(low))
         return 1.0 if size == 0 or 1e-120 < size < 1e120 else float(2.0 ** np.floor(np.log2(size)))
 
     def measured(self, values: Array) -> Array:
@@ -50,12 +51,13 @@ class Question:
     @cached_property
     def distances(self) -> Array:
         """‖y_i − y_j‖, in units; for very many candidates the way over their centre, which is no shorter."""
-        _, rows, squares = self._centred
+        _, rows, products = self._centred
+        squares = self._squares
         with np.errstate(invalid="ignore", over="ignore"):
             if len(rows) > MANY:
                 return np.sqrt(squares)[:, None] + np.sqrt(squares)[None, :]
             terms = squares[:, None] + squares[None, :]
-            found = terms - 2 * (rows * self.space.weights.ravel()) @ rows.T
+            found = terms - 2 * products
             for i, j in np.argwhere(np.triu(~(found > CANCELLED * terms), 1)):
                 found[i, j] = found[j, i] = np.sum(self.space.weights.ravel() * (rows[i] - rows[j]) ** 2)
             np.fill_diagonal(found, np.where(np.isnan(squares), np.nan, 0.0))
@@ -63,14 +65,22 @@ class Question:
 
     @cached_property
     def _centred(self) -> tuple[Array, Array, Array]:
-        """A centre c, all y_i − c as rows, and ‖y_i − c‖², in units: differences first, so that large common parts do not
-        cancel."""
+        """A centre c, all y_i − c as rows, and their products with each other, in units (for very many, their squares):
+        differences first, so that large common parts do not cancel."""
         number = len(self.outputs)
         valid = ~np.isnan(self.outputs.reshape(number, -1)[:, :1]).any(axis=1)
         centre = self.outputs[valid][0]
         with np.errstate(invalid="ignore", over="ignore"):
             rows = self.measured(self.outputs - centre).reshape(number, -1)
-            return centre, rows, np.einsum("nk,k,nk->n", rows, self.space.weights.ravel(), rows)
+            weighted = rows * self.space.weights.ravel()
+            products = weighted @ rows.T if number <= MANY else np.einsum("nk,nk->n", weighted, rows)
+            return centre, rows, products
+
+    @property
+    def _squares(self) -> Array:
+        """‖y_i − c‖², in units²."""
+        products = self._centred[2]
+        return products if products.ndim == 1 else np.diagonal(products)
 
     def _products(self, change: Array) -> Array:
         """⟨change, y_i − c⟩, in units²."""
@@ -80,7 +90,7 @@ class Question:
     @property
     def all_equal(self) -> bool:
         """Whether the candidates have one and the same output."""
-        return not np.any(np.nan_to_num(self._centred[2]))
+        return not np.any(np.nan_to_num(self._squares))
 
     def along(self, change: Array) -> Array:
         """⟨change, y_i − y_j⟩ for all pairs, in units²."""
@@ -89,12 +99,12 @@ class Question:
 
     def gaps(self, proxy: Array) -> Array:
         """G_ij = ‖q − y_j‖² − ‖q − y_i‖², in units²."""
-        centre, _, squares = self._centred
-        return gap_matrix(squares - 2 * self._products(proxy - centre))
+        centre = self._centred[0]
+        return gap_matrix(self._squares - 2 * self._products(proxy - centre))
 
     def scores(self, proxy: Array) -> Array:
         """S_i = ‖q − y_i‖², in units²; from the products, or anew where those would cancel."""
-        centre, _, squares = self._centred
+        centre, squares = self._centred[0], self._squares
         offset = self.measured(proxy - centre)
         with np.errstate(invalid="ignore", over="ignore"):
             size = self.space.norm_squared(offset)
