@@ -3,6 +3,9 @@
 A problem is compiled in four programs, not in one for every question: compilation is what laws cost.
 """
 
+from itertools import pairwise
+
+import equinox as eqx
 import jax
 import numpy as np
 
@@ -132,3 +135,49 @@ def matches_dense(problem: pr.Problem, state, seed=0):
     np.testing.assert_allclose(response.algebraic_defect.ravel(), true_ell, rtol=0, atol=1e-13 * scale)
     energy = compute.run(_energy_of, problem, response.algebraic_defect)
     np.testing.assert_allclose(response.algebraic_norm, np.sqrt(energy), rtol=1e-12)
+
+
+_coarser = eqx.filter_jit(lambda problem, level: capabilities.coarser(problem, level))
+
+
+def _lifted(problem, level, shape):
+    """The solution `level` halvings down, on the problem's grid; coarsened, solved and lifted in one compiled program."""
+    coarse = capabilities.coarser(problem, level)
+    guess = jnp.zeros([n if n is not None else m for n, m in zip(coarse.state_shape, shape, strict=True)])
+    return capabilities.raised(problem, coarse.solve(guess).state, shape)
+
+
+def coarse_solutions_converge(problem: pr.Problem, shape, order, window=0.3):
+    """‖u_2 − u_0‖ / ‖u_1 − u_0‖ = (4^p − 1) / (2^p − 1) = 2^p + 1 for a scheme of order p; a spectral one does better."""
+    lifted = eqx.filter_jit(_lifted)
+    fine = eqx.filter_jit(lambda p: p.solve(jnp.zeros(shape)))(problem).state
+    one, two = (float(jnp.linalg.norm(lifted(problem, level, shape) - fine)) for level in (1, 2))
+    assert one <= 0.1 * float(jnp.linalg.norm(fine))
+    if order is None:
+        assert one <= 1e-8 * float(jnp.linalg.norm(fine)) or two / one > 2**4
+    else:
+        assert two > one and abs(np.log2(two / one - 1) - order) < window, np.log2(two / one - 1)
+
+
+def levels_end(problem: pr.Problem):
+    """Level 0 is the problem itself, grids shrink from level to level, and some level is the last."""
+    assert capabilities.coarser(problem, 0) is problem
+    shapes = []
+    for level in range(1, 12):
+        coarse = capabilities.coarser(problem, level)
+        if coarse is None:
+            break
+        shapes.append(capabilities.grid(coarse).shape)
+    assert shapes and coarse is None
+    assert all(max(after) < min(before) for before, after in pairwise(shapes))
+    assert min(min(shape) for shape in shapes) >= 8
+
+
+def coarsening_can_be_compiled(problem: pr.Problem, level=1):
+    """Coarsened inside a compiled program it is the same problem: numbers to round-off, everything else exactly."""
+    traced, plain = _coarser(problem, level), capabilities.coarser(problem, level)
+    arrays, fixed = zip(*(eqx.partition(p, eqx.is_array) for p in (traced, plain)), strict=True)
+    assert eqx.tree_equal(*fixed)
+    for a, b in zip(*(jax.tree.leaves(tree) for tree in arrays), strict=True):
+        assert a.dtype == b.dtype and a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-13 * max(float(jnp.abs(b).max()), 1.0))

@@ -86,3 +86,38 @@ def test_lifts_refuse():
         lifts.lift(np.ones(1), (8,), "sine")
     with pytest.raises(ValueError, match=r"must be a physrank\.Grid"):
         pr.Stationary(lambda u: u, grid="sine")
+
+
+def test_linear_lift_never_overshoots_and_is_exact_on_lines():
+    x, y = (np.arange(8) + 0.5) / 8, (np.arange(32) + 0.5) / 32
+    inner = slice(2, -2)  # beyond the last centres it is constant
+    np.testing.assert_allclose(lifts.lift(3 * x - 1, (32,), "linear")[inner], (3 * y - 1)[inner], atol=1e-13)
+    jump = lifts.lift(np.where(x < 0.5, 1.0, 0.1), (32,), "linear")
+    assert jump.min() == 0.1 and jump.max() == 1.0
+
+
+def test_sampled_is_the_polynomial_lift():
+    field = np.random.default_rng(0).standard_normal((21, 34, 9))
+    np.testing.assert_allclose(
+        lifts.sampled(field, (11, 17, 9)), lifts.lift(field, (11, 17, 9), "polynomial"), atol=1e-13
+    )
+
+
+@given(st.integers(8, 40), st.integers(4, 8))
+def test_rows_left_out_are_cubic(rows, count):
+    kept = lifts.kept_rows(rows, count)
+    assert kept[0] == 0 and kept[-1] == rows - 1 and len(set(kept)) == count
+    t = np.arange(rows) / rows
+    cubic = np.stack([1 - t + 2 * t**3, t**2], axis=1)
+    np.testing.assert_allclose(lifts.lift_rows(cubic[kept], rows), cubic, atol=1e-10)
+    assert lifts.lift_rows(cubic, rows) is cubic
+
+
+@given(st.integers(8, 40), st.integers(4, 40))
+def test_shorter_spectrum_is_the_fourier_lift(source, target):
+    target = min(source, target)
+    field = np.random.default_rng(source).standard_normal((2, source))
+    spectrum = lifts.shorter_spectrum(np.fft.rfft(field), source, target)
+    lifted = lifts.lift(field, (target,), "fourier")
+    np.testing.assert_allclose(np.fft.irfft(spectrum, n=target), lifted, atol=1e-12)
+    np.testing.assert_allclose(spectrum, np.fft.rfft(lifted), atol=1e-12)

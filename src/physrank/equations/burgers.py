@@ -53,6 +53,7 @@ class Burgers(Graded):
     output = "terminal"
     cheap_to_solve = True  # one explicit sweep
     carried = 2 / 3  # of the spectrum
+    sheds_substeps = True  # fourth order
 
     initial: Array
     viscosity: Float[Array, ""]

@@ -78,7 +78,7 @@ class CompressibleFlow(Graded):
     """
 
     cheap_to_solve = True  # one explicit sweep
-    any_substeps = True
+    sheds_substeps = any_substeps = True  # first order in space, second in time
 
     initial: Array
     times: Array

@@ -119,11 +119,11 @@ class Grid:
             power = self._power(xp, values)
             power = power.sum(axis=tuple(range(power.ndim - len(space), power.ndim - 1)))
             modes = power.shape[-1] - 1
-            top = np.arange(-1, modes) >= xp.floor(2 * carried * modes / 3)
+            top = np.arange(-1.0, modes) >= xp.floor(2 * carried * modes / 3 + 1e-9)
             total = power.sum(axis=-1)
             noise = np.finfo(float).eps ** 1.5 * (field**2).sum(axis=space) * power.shape[-1]
             against = xp.maximum(total, 1e-6 * total.max()) + noise
-            shares.append(((power * top).sum(axis=-1) / xp.maximum(against, 1e-300)).max())
+            shares.append((xp.where(top, power, 0.0).sum(axis=-1) / xp.maximum(against, 1e-300)).max())
         return xp.stack(shares).max()
 
     def _power(self, xp: Any, values: Any) -> Any:

@@ -16,9 +16,8 @@ class Graded(Evolution):
     """An evolution equation that can be stated on fewer points, substeps and rows; a class of this kind says how."""
 
     fewest: ClassVar[int] = 4  # points per side
-    any_substeps: ClassVar[bool] = (
-        False  # or only divisors of the present ones: what is stored was sampled at their ends
-    )
+    sheds_substeps: ClassVar[bool] = False  # on coarser levels: where the error in time stays far below that in space
+    any_substeps: ClassVar[bool] = False  # or only divisors of the present ones, where a force is stored at their ends
 
     @property
     @abc.abstractmethod
@@ -64,14 +63,17 @@ class Graded(Evolution):
         return coarse
 
     def coarser(self, level: int) -> Self | None:
-        """`level` halvings of the grid, and of the substeps where they divide: the Courant number stays about the same."""
+        """`level` halvings of the grid; of the substeps too in a class that sheds them, so that the Courant number stays.
+
+        Elsewhere the time step stays: levels that share a longer one agree on its error, and their difference is blind to it.
+        """
         if check_level(level) == 0:
             return self
         points = self._points_at(level)
         if points is None:
             return None
         own = self.steps_per_row or 1
-        least = -(-own // 2**level)
+        least = -(-own // 2**level) if self.sheds_substeps else own
         substeps = next(n for n in range(least, own + 1) if self.any_substeps or own % n == 0)
         with compute.double():
             return self.stated_on(points, substeps, 1)

@@ -160,9 +160,7 @@ def _step(climbers: Sequence[Climber], level: int, width: int) -> list[Climber]:
         if not going:
             break
         started = time.perf_counter()
-        states = [
-            c.under if c.started is None else c.rung.state for c in going if c.started is None or c.rung is not None
-        ]
+        states = [c.under if c.whole is None else c.whole for c in going]
         found = nested.many(nested.steps, [c.problem for c in going], states, width, going[0].shape)
         seconds = (time.perf_counter() - started) / len(going)
         for climber, steps in zip(going, found, strict=True):
