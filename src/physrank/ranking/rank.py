@@ -69,13 +69,18 @@ def rank(
     start = found.of(given, problem)
     rung = rungs.respond(problem, start.state, correction, question)
     ranking = assemble(problem, given, found.name, rung, wanted, start.left_out, allow_unresolved)
+    return _further(ranking, stopping, most).timed(time.perf_counter() - started)
+
+
+def _further(ranking: Ranking, stopping: Stopping | None, most: int) -> Ranking:
+    """Corrected again while what the rule asks for is open."""
     while stopping is not None:
-        verdict = stopping(problem, ranking)
+        verdict = stopping(ranking.problem, ranking)
         ranking = ranking if verdict is ranking else replace(ranking, certificate=verdict)
         if verdict.settled or ranking.corrections >= most or ranking.unresolved:
             break
         ranking = corrected(ranking)
-    return ranking.timed(time.perf_counter() - started)
+    return ranking
 
 
 def corrected(ranking: Ranking) -> Ranking:
@@ -104,18 +109,21 @@ def rank_panel(
     uncertainty: Any = None,
     invalid: Invalid = "raise",
     allow_unresolved: bool = False,
+    until: Stopping | str | None = None,
+    max_corrections: int = 3,
     chunk: int = 16,
 ) -> Iterator[Ranking]:
     """`rank` for many inputs of one shape: one compilation, `chunk` inputs at a time, results as they come.
 
     `problems` and `libraries` may be generators: memory is bounded by the chunk, whatever the length of the panel.
-    The problems must be of one kind: same class, same functions, same shapes; what differs is their data.
+    The problems must be of one kind: same class, same functions, same shapes; what differs is their data. With `until`, as
+    in `rank`, inputs that are open after their batch are corrected further, one by one; the others cost nothing more.
     """
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1; got {chunk}.")
     if isinstance(problems, Problem):
         raise ValueError("rank_panel needs one problem per input; got a single problem. For one input, use rank.")
-    correction = _correction(corrections)
+    correction, stopping, most = _correction(corrections), _stopping(until), _most(max_corrections)
     pairs = enumerate(_paired(problems, libraries))
     width = None
     while block := list(islice(pairs, chunk)):
@@ -136,7 +144,7 @@ def rank_panel(
             started = time.perf_counter()
             wanted = Asked(decide, tolerance, data.resolve(uncertainty, problem))
             ranking = assemble(problem, given, found.name, rung, wanted, start.left_out, allow_unresolved)
-            yield ranking.timed(seconds + time.perf_counter() - started)
+            yield _further(ranking, stopping, most).timed(seconds + time.perf_counter() - started)
 
 
 def _check_problem(problem: Any) -> None:

@@ -1,6 +1,7 @@
 """The result of ranking: names, scores, decisions, and all that they rest on."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -51,8 +52,6 @@ class Ranking:
     def squared(self, values: Array) -> Array:
         """From the units in which decisions are made."""
         unit = self.scoring.unit
-        if unit == 1.0:
-            return values
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return values * unit * unit  # beyond what float64 holds, infinite or zero: decisions use the units
 
@@ -98,8 +97,12 @@ class Ranking:
     @property
     def data_uncertainty(self) -> Array | None:
         """The part of `uncertainty` that comes from data stated as uncertain; None when none was."""
-        found = self.rung.extra.get("data")
-        return None if found is None else self.squared(found)
+        return None if (found := self.rung.extra.get("data")) is None else self.squared(found)
+
+    @property
+    def data_half_widths(self) -> Mapping[str, Any] | None:
+        """How far each number of the data may be off, by name; None when nothing was stated, or only samples."""
+        return getattr(self.asked.doubtful, "widths", None)
 
     @property
     def settled_pairs(self) -> np.ndarray:
@@ -115,7 +118,7 @@ class Ranking:
     @property
     def settled(self) -> bool:
         """Whether what was asked for (`decide`, `tolerance`) survives the uncertainty."""
-        return self._settled("best" if self.asked.decide == "best" else "order")
+        return self._settled(self.asked.decide)
 
     @property
     def best_settled(self) -> bool:
@@ -233,8 +236,9 @@ class Ranking:
 
     def residual_floor(self, reference: Array) -> float:
         """‖A(reference)‖ / ‖A(w)‖: how far a given reference is from solving this very problem."""
-        lifted = capabilities.lift(self.problem, reference)
-        return residual_floor(self.problem, lifted, np.asarray(self.response.anchor))
+        return residual_floor(
+            self.problem, capabilities.lift(self.problem, reference), np.asarray(self.response.anchor)
+        )
 
     def rescore(self, task: Task) -> "Ranking":
         """The same response judged by another task: no new solve."""

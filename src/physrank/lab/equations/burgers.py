@@ -6,7 +6,7 @@ import numpy as np
 
 from physrank import equations
 from physrank.lab.equations.constraint import InitialRow
-from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, NetworkSize, Single
+from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, Misstated, NetworkSize, Single
 from physrank.lab.inputs import BurgersInput
 from physrank.lab.inputs.burgers import HORIZON, LENGTH
 from physrank.lab.references import burgers
@@ -69,6 +69,7 @@ BURGERS = Equation(
     },
     learning_rates={"fno": 2e-3, "cno": 2e-3},
     problem=problem,
+    mistaken=Misstated("viscosity", 2.0),
     points=COMPARED,
     references=references,
     solver=burgers,

@@ -6,7 +6,7 @@ import numpy as np
 
 from physrank import equations
 from physrank.lab.equations.constraint import InitialRow
-from physrank.lab.equations.equation import Certified, CoarseSolve, Equation, NetworkSize, Single
+from physrank.lab.equations.equation import Certified, CoarseSolve, Equation, Misstated, NetworkSize, Single
 from physrank.lab.inputs import SineGordonInput
 from physrank.lab.inputs.sine_gordon import HORIZON, LENGTH
 from physrank.lab.references import sine_gordon
@@ -72,6 +72,7 @@ SINE_GORDON = Equation(
     },
     learning_rates={"fno": 2e-3, "cno": 2e-3},
     problem=problem,
+    mistaken=Misstated("speed", 0.5),
     points=COMPARED,
     references=references,
     solver=sine_gordon,
