@@ -134,6 +134,14 @@ def test_candidates_excluded_anywhere_are_not_selected():
 def test_refusals():
     with pytest.raises(ValueError, match="at least one input"):
         pr.select([])
+    with pytest.raises(ValueError, match="such as a list of them; got 5"):
+        pr.select(5)
+    for wrong in ({"resamples": "many"}, {"resamples": 2.5}, {"seed": None}, {"seed": -1}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a whole number and at least"):
+            pr.select(scores([[1, 2, 3]]), **wrong)
+    for wrong in ({"bound": "1"}, {"confidence": "high"}, {"confidence": None}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a number"):
+            pr.select(scores([[1, 2, 3]]), **wrong)
     with pytest.raises(ValueError, match="Input 1 ranks"):
         pr.select([*scores([[1, 2, 3]]), *scores([[1, 2, 3]], ("a", "b", "d"))])
     failed = pr.Scores("test", ("a", "b"), np.array([1.0, 2.0]), unresolved="the solve failed")

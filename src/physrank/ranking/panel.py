@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -120,12 +121,13 @@ def select(
     Other arguments: `bound`, a number that no score can exceed, stated by you, for the concentration radius
     bound · √(log(2N/δ) / 2m) of independent inputs; `confidence` 1 − δ; `resamples` and `seed` of the bootstrap.
     """
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1; got {resamples}.")
+    _whole("resamples", resamples, 1)
+    _whole("seed", seed, 0)
     rows, excluded, unresolved, doubts, still_open = [], {}, {}, [], 0
     names: tuple[str, ...] = ()
-    if isinstance(rankings, Ranking | Scores):
-        raise ValueError("select needs the rankings of many inputs; got a single one.")
+    if isinstance(rankings, Ranking | Scores) or not isinstance(rankings, Iterable):
+        got = "a single one" if isinstance(rankings, Ranking | Scores) else f"{rankings!r:.60}"
+        raise ValueError(f"select needs the rankings of many inputs, such as a list of them; got {got}.")
     for k, item in enumerate(rankings):
         if not isinstance(item, Ranking | Scores):
             raise ValueError(f"Input {k} of the panel is {item!r:.60}; expected a Ranking or the Scores of a scorer.")
@@ -169,6 +171,11 @@ def select(
     )
 
 
+def _whole(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number and at least {least}; got {value!r}.")
+
+
 def _bootstrap(table: Array, resamples: int, seed: int) -> Array:
     """Share of resamples of the inputs (rows) in which each candidate has the lowest mean."""
     inputs, candidates = table.shape
@@ -180,10 +187,12 @@ def _bootstrap(table: Array, resamples: int, seed: int) -> Array:
 
 
 def _radius(table: Array, bound: float | None, confidence: float) -> float | None:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie strictly between 0 and 1; got {confidence}.")
+    if not (isinstance(confidence, Real) and 0 < confidence < 1):
+        raise ValueError(f"confidence must be a number strictly between 0 and 1; got {confidence!r}.")
     if bound is None:
         return None
+    if isinstance(bound, bool) or not isinstance(bound, Real):
+        raise ValueError(f"bound must be a number that no score exceeds; got {bound!r}.")
     finite = table[np.isfinite(table)]
     if not (np.isfinite(bound) and finite.min() >= 0 and finite.max() <= bound):
         raise ValueError(
