@@ -51,9 +51,8 @@ class Ranking:
 
     def squared(self, values: Array) -> Array:
         """From the units in which decisions are made."""
-        unit = self.scoring.unit
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            return values * unit * unit  # beyond what float64 holds, infinite or zero: decisions use the units
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # decisions are made before, in the units
+            return values * self.scoring.unit * self.scoring.unit
 
     @property
     def best(self) -> str:
@@ -236,14 +235,13 @@ class Ranking:
 
     def residual_floor(self, reference: Array) -> float:
         """‖A(reference)‖ / ‖A(w)‖: how far a given reference is from solving this very problem."""
-        return residual_floor(
-            self.problem, capabilities.lift(self.problem, reference), np.asarray(self.response.anchor)
-        )
+        lifted = capabilities.lift(self.problem, reference)
+        return residual_floor(self.problem, lifted, np.asarray(self.response.anchor))
 
     def rescore(self, task: Task) -> "Ranking":
         """The same response judged by another task: no new solve."""
-        question = Question.of(tasks.resolve(task, self.problem), self.candidates.states, self.candidates.valid)
-        rung = self.rung.seen_by(question)
+        given = self.candidates
+        rung = self.rung.seen_by(Question.of(tasks.resolve(task, self.problem), given.states, given.valid))
         return assemble(self.problem, self.candidates, self.anchor, rung, self.asked, self.left_out, self.allowed)
 
     @property
