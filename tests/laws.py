@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import physrank as pr

@@ -139,6 +139,62 @@ def test_slips_are_named(slip, made):
     assert any(slip in s.what for s in found.suggestions[:2]), str(found)
 
 
+def test_one_slip_has_one_name():
+    found = pr.check(RIGHT["burgers"], KNOWN["burgers"].T.copy())
+    assert [s.name for s in found.suggestions if "axes" in s.name or "channels" in s.name] == ["its axes exchanged"]
+
+
+def reacting(strength, quadratic=0.0):
+    return pr.Stationary(
+        lambda u, d: bratu(u, d["strength"]) - d["quadratic"] * u**2 - d["load"],
+        {"strength": strength, "quadratic": quadratic, "load": np.linspace(1, 2, 9)},
+    )
+
+
+def test_a_number_stated_as_zero_is_tried():
+    state, _ = pr.scorers.DirectSolve().solution(reacting(1.2, -3.0), (9,))
+    first = pr.check(reacting(1.2), state).suggestions[0]
+    assert first.name == "data['quadratic']"
+    assert first.value == pytest.approx(-3.0, rel=1e-6)
+    with pr.double():
+        no_reaction = eqx.tree_at(lambda p: p.cubic, RIGHT["reaction-diffusion"], jnp.zeros(()))
+    first = pr.check(no_reaction, KNOWN["reaction-diffusion"]).suggestions[0]
+    assert (first.name, first.value) == ("cubic", pytest.approx(0.7, rel=1e-6))
+
+
+TWICE = {
+    "burgers, viscosity and times": ("burgers", burgers(viscosity=0.15, times=1.5 * TIMES), {"viscosity": 0.05}),
+    "burgers, viscosity and forcing": (
+        "burgers",
+        burgers(viscosity=0.02, forcing=0.5 * np.sin(X)),
+        {"viscosity": 0.05, "forcing": 0.4},
+    ),
+    "own root, both": (
+        "own root",
+        pr.Stationary(RIGHT["own root"].residual, {"strength": 3.0, "load": 0.4 * np.linspace(1, 2, 9)}),
+        {"data['strength']": 1.2, "data['load']": 2.5},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TWICE)
+def test_two_wrong_numbers_are_found_together(case):
+    name, problem, true = TWICE[case]
+    found = pr.check(problem, KNOWN[name])
+    assert not found.passes
+    pairs = [s for s in found.suggestions[:2] if s.values]
+    assert pairs, str(found)
+    assert any(true.keys() <= s.values.keys() for s in pairs), str(found)
+    best = next(s for s in pairs if true.keys() <= s.values.keys())
+    for key, value in true.items():
+        assert best.values[key] == pytest.approx(value, rel=0.02)
+
+
+def test_one_wrong_number_is_not_explained_by_two():
+    found = pr.check(times("burgers", "viscosity", 2), KNOWN["burgers"])
+    assert not any(s.values for s in found.suggestions)
+
+
 def test_primitive_instead_of_conservative_is_named():
     found = pr.check(RIGHT["flow 1-D"], pr.equations.primitive(KNOWN["flow 1-D"], 5 / 3))
     assert not found.passes

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
+from helpers import solve
 from libraries import SMALL, every_case, library
 from physrank.compute import stack
 from problems import burgers, reaction_diffusion
@@ -133,6 +134,14 @@ def test_candidates_excluded_anywhere_are_not_selected():
 def test_refusals():
     with pytest.raises(ValueError, match="at least one input"):
         pr.select([])
+    with pytest.raises(ValueError, match="such as a list of them; got 5"):
+        pr.select(5)
+    for wrong in ({"resamples": "many"}, {"resamples": 2.5}, {"seed": None}, {"seed": -1}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a whole number and at least"):
+            pr.select(scores([[1, 2, 3]]), **wrong)
+    for wrong in ({"bound": "1"}, {"confidence": "high"}, {"confidence": None}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a number"):
+            pr.select(scores([[1, 2, 3]]), **wrong)
     with pytest.raises(ValueError, match="Input 1 ranks"):
         pr.select([*scores([[1, 2, 3]]), *scores([[1, 2, 3]], ("a", "b", "d"))])
     failed = pr.Scores("test", ("a", "b"), np.array([1.0, 2.0]), unresolved="the solve failed")
@@ -158,6 +167,23 @@ def test_panel_is_lazy_and_memory_is_bounded_by_the_chunk():
         seen += 1
         assert alive["now"] <= 3 * ((seen - 1) // 3 + 1)  # never ahead by more than the chunk at hand
     assert seen == 9
+
+
+@pytest.mark.parametrize("until", ["settled", "certified"])
+def test_panels_correct_only_the_inputs_that_are_open(until):
+    problem, random = reaction_diffusion(2, 6, cubic=60.0), np.random.default_rng(0)
+    truth = solve(problem)
+    error = np.pad(random.standard_normal((6, 6)), 1)
+    clear = {"a": truth + 1e-3 * error, "b": truth + 1e-2 * error}
+    torn = {"a": truth + 0.2 * error, "b": truth - 0.2 * error, "c": truth + 0.3 * error}
+    found = list(pr.rank_panel([problem] * 2, [clear, torn], until=until, max_corrections=4))
+    for one, candidates in zip(found, (clear, torn), strict=True):
+        alone = pr.rank(problem, candidates, until=until, max_corrections=4)
+        assert (one.corrections, one.settled, one.order) == (alone.corrections, alone.settled, alone.order)
+        assert (one.certificate is None) == (until == "settled")
+    assert found[0].corrections == 1 < found[1].corrections
+    with pytest.raises(ValueError, match="until must be 'settled', 'certified'"):
+        next(pr.rank_panel([problem], [clear], until="certain"))
 
 
 def test_panel_compiles_once(monkeypatch):

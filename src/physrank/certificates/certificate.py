@@ -56,6 +56,7 @@ class Enclosure:
     solves: int = 0  # inverse actions it took
     bounded: str = "the target"  # what the state is within the bound of
     as_functions: bool = False  # gaps are those of trigonometric interpolants, not of grid values
+    covers_data: bool = False  # the bound holds for all data within their stated half-widths
 
 
 @dataclass(frozen=True, eq=False)

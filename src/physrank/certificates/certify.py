@@ -81,12 +81,16 @@ def certify(
 
 
 def _as_stated(enclosure: Enclosure, problem: Problem, ranking: Ranked) -> Enclosure:
-    """What the problem states is an assumption like any other; where it is stated as uncertain, the proof is an estimate."""
+    """What the problem states is an assumption like any other. Data stated as uncertain make an estimate of the proof, unless
+    its bound covers them."""
     said = Assumption(f"the equation is the one stated: {stated.in_words(problem)}", True, "stated by you")
     enclosure = replace(enclosure, assumptions=(*enclosure.assumptions, said))
     doubt = ranking.data_uncertainty
     if doubt is None:
         return enclosure
+    if enclosure.covers_data:
+        covered = Assumption("its data are off by no more than you stated", True, "stated by you")
+        return replace(enclosure, assumptions=(*enclosure.assumptions, covered))
     widened = Assumption("its data are off by no more than you stated, to first order", True, "stated by you")
     return replace(
         enclosure,

@@ -51,17 +51,19 @@ class StronglyMonotone:
         if self.metric is not None and not callable(self.metric):
             raise ValueError(f"metric must be a function of the state that returns z ↦ M_s z; got {self.metric!r}.")
 
-    def __call__(self, problem: Problem, ranking: Ranked) -> Enclosure:
+    def __call__(self, problem: Problem, ranking: Ranked, reach: Array | None = None, more: float = 0.0) -> Enclosure:
+        """`reach`: how far A(s) may be off, entry by entry, if M is a Stieltjes matrix; `more`: in the dual norm."""
         if not fits(np.shape(ranking.state), problem.state_shape):
             return _foreign(problem, ranking)
-        actions = inverse_actions(problem, ranking, self)
-        bounds = 2 * actions.residual_norm * pair_distances(problem, ranking, self, actions)
+        actions = inverse_actions(problem, ranking, self, reach)
+        state_bound = actions.residual_norm + actions.reach_norm + more
+        bounds = 2 * state_bound * pair_distances(problem, ranking, self, actions)
         gaps = gaps_of(ranking.space, ranking.outputs, proxy_of(ranking))
         return Enclosure(
             kind="theorem",
             target=TARGET,
             gaps=GapIntervals.around(gaps, in_all_places(bounds, ranking)),
-            state_bound=actions.residual_norm,
+            state_bound=state_bound,
             norm="the energy norm of M",
             assumptions=(*common_assumptions(ranking, actions), *self._stated(problem, ranking)),
             solves=actions.solves,
@@ -100,7 +102,8 @@ class StronglyMonotone:
 
 @dataclass(frozen=True)
 class InverseActions:
-    """Approximate ẑ ≈ M⁻¹ b with defects ρ = b − M ẑ, flattened: row 0 for the residual, then one per direction."""
+    """Approximate ẑ ≈ M⁻¹ b with defects ρ = b − M ẑ, flattened: row 0 for the residual, then one per direction, and one
+    for what the residual may be off by, where data are uncertain."""
 
     rhs: Array
     values: Array
@@ -108,6 +111,12 @@ class InverseActions:
     coercivity: float
     fixed: float | None  # the largest entry of A(s) outside the free unknowns; None: every entry is free
     hypotheses: dict[str, float]  # numbers that the metric needs to be ≥ 0
+    reaches: bool = False  # whether there is such a last row
+
+    @property
+    def directions(self) -> slice:
+        """The rows of candidate differences."""
+        return slice(1, len(self.rhs) - self.reaches)
 
     @property
     def solves(self) -> int:
@@ -115,7 +124,14 @@ class InverseActions:
 
     @property
     def residual_norm(self) -> float:
-        b, z, rho = self.rhs[0], self.values[0], self.defects[0]
+        return self._norm(0)
+
+    @property
+    def reach_norm(self) -> float:
+        return self._norm(-1) if self.reaches else 0.0
+
+    def _norm(self, row: int) -> float:
+        b, z, rho = self.rhs[row], self.values[row], self.defects[row]
         return float(np.sqrt(_squared_norm(b, z, rho, self.coercivity)))
 
     @property
@@ -148,7 +164,7 @@ def pair_distances(problem: Problem, ranking: Ranked, method: StronglyMonotone, 
     Differences are formed before anything is multiplied: of two nearly equal candidates, a Gram matrix would leave only
     round-off.
     """
-    outputs, solutions = ranking.outputs[ranking.candidates.valid], actions.values[1:]
+    outputs, solutions = ranking.outputs[ranking.candidates.valid], actions.values[actions.directions]
     i, j = np.triu_indices(len(outputs), 1)
     z = np.concatenate([np.zeros_like(solutions[:1]), solutions])
     z = z[i] - z[j]
@@ -212,14 +228,19 @@ def _secant_ratios(problem: Problem, method: StronglyMonotone, state: JaxArray, 
     return jax.lax.map(one, others)
 
 
-def inverse_actions(problem: Problem, ranking: Ranked, method: StronglyMonotone) -> InverseActions:
-    found = compute.run(_actions, problem, method, ranking.state, pulled_differences(ranking))
+def inverse_actions(
+    problem: Problem, ranking: Ranked, method: StronglyMonotone, reach: Array | None = None
+) -> InverseActions:
+    directions = pulled_differences(ranking)
+    if reach is not None:
+        directions = np.concatenate([directions, reach[None]])
+    found = compute.run(_actions, problem, method, ranking.state, directions)
     *rows, coercivity, fixed, hypotheses = found
     flat = [x.reshape(len(x), -1) for x in rows]
     needed = {name: float(value) for name, value in hypotheses.items()}
     all_free = flat[0].shape[1] == np.size(ranking.state)
     left = None if all_free else float(fixed)
-    return InverseActions(*flat, coercivity=float(coercivity), fixed=left, hypotheses=needed)
+    return InverseActions(*flat, coercivity=float(coercivity), fixed=left, hypotheses=needed, reaches=reach is not None)
 
 
 def compares_states(ranking: Ranked) -> bool:

@@ -1,6 +1,7 @@
 """What a certificate reads of a ranking: rankings come later in the order of imports, so that they can ask for one."""
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -59,3 +60,6 @@ class Ranked(Protocol):
 
     @property
     def data_uncertainty(self) -> Array | None: ...
+
+    @property
+    def data_half_widths(self) -> Mapping[str, Any] | None: ...

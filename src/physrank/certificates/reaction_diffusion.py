@@ -7,7 +7,7 @@ only approximate, and may be: for any ẑ with ρ = b − M ẑ,
     ‖b‖²_{M⁻¹} = b·ẑ + ρ·ẑ + ‖ρ‖²_{M⁻¹} ≤ b·ẑ + ρ·ẑ + ‖ρ‖²/μ.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from physrank import _optional
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
 from physrank.certificates.monotone import (
     TARGET,
+    InverseActions,
     StronglyMonotone,
     common_assumptions,
     compares_states,
@@ -25,6 +26,7 @@ from physrank.certificates.monotone import (
 )
 from physrank.certificates.ranked import Ranked
 from physrank.certificates.rounding import SMALLEST, Interval, above, below, gamma, product_bounds
+from physrank.certificates.uncertain_data import UncertainData, faces
 from physrank.equations import ReactionDiffusion
 from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array
@@ -40,18 +42,23 @@ class ValidatedReactionDiffusion:
     def __call__(self, problem: Problem, ranking: Ranked) -> Enclosure:
         if type(problem) is not ReactionDiffusion:  # a derived class may have another defect
             raise ValueError(f"This certificate is for equations.ReactionDiffusion; got {type(problem).__name__}.")
-        if not compares_states(ranking) or np.shape(ranking.state) != problem.state_shape:
+        if np.shape(ranking.state) != problem.state_shape:
             return StronglyMonotone()(problem, ranking)
-        state = np.asarray(ranking.state, np.float64)
-        actions = inverse_actions(problem, ranking, StronglyMonotone())
-        operator = EnclosedOperator(problem, state)
+        state, widths = np.asarray(ranking.state, np.float64), ranking.data_half_widths
+        data = UncertainData.of(problem, widths, state) if widths else UncertainData(problem, None, 0.0)
+        if not compares_states(ranking):
+            found = StronglyMonotone()(data.smallest, ranking, data.reach, data.flux)
+            return replace(found, covers_data=bool(widths))
+        actions = inverse_actions(data.smallest, ranking, StronglyMonotone(), data.reach)
+        operator = EnclosedOperator(data.smallest, state)
+        stated = EnclosedOperator(problem, state).residual if widths else operator.residual
         assumptions = (
             *(a for a in common_assumptions(ranking, actions) if "coercive" not in a.statement),
             Assumption("the metric is coercive: μ > 0, enclosed", operator.coercivity > 0, operator.coercivity),
         )
         gaps, state_bound = open_gaps(len(ranking.names)), np.inf
         if all_hold(assumptions):
-            gaps, state_bound = _enclose(operator, ranking, actions.rhs, actions.values)
+            gaps, state_bound = _enclose(operator, stated, ranking, actions, data)
         return Enclosure(
             kind="validated",
             target=TARGET,
@@ -60,16 +67,21 @@ class ValidatedReactionDiffusion:
             norm="the energy norm of M",
             assumptions=assumptions,
             solves=actions.solves,
+            covers_data=bool(widths),
         )
 
 
-def _enclose(operator: "EnclosedOperator", ranking: Ranked, rhs: Array, values: Array) -> tuple[GapIntervals, float]:
+def _enclose(
+    operator: "EnclosedOperator", residual: Interval, ranking: Ranked, actions: InverseActions, data: UncertainData
+) -> tuple[GapIntervals, float]:
+    rhs, values, pairs = actions.rhs, actions.values, actions.directions
     valid = ranking.candidates.valid
     outputs, weights, mu = ranking.outputs[valid], ranking.space.weights, operator.coercivity
     inside = (slice(None), *[slice(1, -1)] * weights.ndim)
-    # What the stored right-hand sides stand for: the residual, and W (y_k − y_1) inside.
+    # What the stored right-hand sides stand for: the residual, W (y_k − y_1), what the residual may be off by; all inside.
     differences = (Interval.of(weights) * (Interval.of(outputs[1:]) - outputs[0]))[inside]
-    exact = _stacked(operator.residual, differences)
+    reach = [] if data.reach is None else [Interval.of(data.reach[None][inside])]
+    exact = _stacked(residual[None], differences, *reach)
     missing = (exact - rhs.reshape(exact.shape)).magnitude
     shaped = values.reshape(exact.shape)
     defects = rhs.reshape(exact.shape) - operator.metric(shaped)
@@ -77,16 +89,18 @@ def _enclose(operator: "EnclosedOperator", ranking: Ranked, rhs: Array, values: 
     lost = _norms(defects, dims)  # ‖ρ‖
     unstated = _norms(Interval.of(missing), dims)
     mixed = _gram(rhs, defects, values)  # b_i·ẑ_j + ρ_i·ẑ_j
-    residual_squared = Interval.of(mixed.high[0, 0]) + _over(Interval.of(lost[0]).squared(), mu)
-    residual = residual_squared.root() + _over(Interval.of(unstated[0]), np.sqrt(mu), root=True)
-    squared = _pairwise(mixed[1:, 1:]) + _over((_sums(lost[1:])).squared(), mu)
+    state_bound = Interval.of(data.flux)
+    for row in (0, -1) if actions.reaches else (0,):
+        norm_squared = Interval.of(mixed.high[row, row]) + _over(Interval.of(lost[row]).squared(), mu)
+        state_bound = state_bound + norm_squared.root() + _over(Interval.of(unstated[row]), np.sqrt(mu), root=True)
+    squared = _pairwise(mixed[pairs, pairs]) + _over((_sums(lost[pairs])).squared(), mu)
     distances = Interval(np.zeros(squared.shape), np.maximum(squared.high, 0.0)).root()
-    distances = distances + _over(_sums(unstated[1:]), np.sqrt(mu), root=True)
-    bounds = (2.0 * residual * distances).high
+    distances = distances + _over(_sums(unstated[pairs]), np.sqrt(mu), root=True)
+    bounds = (2.0 * state_bound * distances).high
     losses = (Interval.of(weights) * (Interval.of(outputs) - proxy_of(ranking)).squared()).total(dims)
     gaps = losses[None, :] - losses[:, None]
     low, high = below(gaps.low - bounds), above(gaps.high + bounds)
-    return GapIntervals(in_all_places(low, ranking), in_all_places(high, ranking)), float(residual.high)
+    return GapIntervals(in_all_places(low, ranking), in_all_places(high, ranking)), float(state_bound.high)
 
 
 class EnclosedOperator:
@@ -97,8 +111,8 @@ class EnclosedOperator:
         linear, cubic = float(problem.linear), float(problem.cubic)
         self.dims, inside = a.ndim, (slice(1, -1),) * a.ndim
         scale = Interval.of(float(a.shape[0] - 1)).squared() / Interval.of(problem.length).squared()  # 1/h²
-        faces = [_faces(a, axis) for axis in range(self.dims)]
-        self.neighbours = [(axis, *_both(face * scale, axis)) for axis, face in enumerate(faces)]
+        along = [faces(a, axis) for axis in range(self.dims)]
+        self.neighbours = [(axis, *_both(face * scale, axis)) for axis, face in enumerate(along)]
         diagonal = Interval.of(np.zeros(a[inside].shape))
         for _, lower, upper in self.neighbours:
             diagonal = diagonal + lower + upper
@@ -108,7 +122,7 @@ class EnclosedOperator:
         self.residual = (
             self._diffuse(diagonal, state[inside]) + linear * u + Interval.of(cubic) * square * u - f[inside]
         )
-        smallest_face = min(float(face.low.min()) for face in faces)
+        smallest_face = min(float(face.low.min()) for face in along)
         laplacian = Interval.of(0.0)
         for n in a.shape:
             laplacian = laplacian + 4.0 * scale * _sine_squared(n - 1)
@@ -148,14 +162,6 @@ class EnclosedOperator:
         return result
 
 
-def _faces(a: Array, axis: int) -> Interval:
-    """Harmonic means 2 a⁻ a⁺ / (a⁻ + a⁺) along an axis, at interior positions of the others."""
-    a = np.moveaxis(a[tuple(slice(None) if d == axis else slice(1, -1) for d in range(a.ndim))], axis, 0)
-    low, high = Interval.of(a[:-1]), Interval.of(a[1:])
-    found = 2.0 * low * high / (low + high)
-    return Interval(np.moveaxis(found.low, 0, axis), np.moveaxis(found.high, 0, axis))
-
-
 def _both(face: Interval, axis: int) -> tuple[Interval, Interval]:
     """The faces below and above each interior node."""
     cut = [tuple(s if d == axis else slice(None) for d in range(len(face.shape))) for s in (slice(-1), slice(1, None))]
@@ -176,8 +182,8 @@ def _sine_squared(intervals: int) -> Interval:
     return Interval(below(ends[0]), above(ends[1])).squared()
 
 
-def _stacked(first: Interval, rest: Interval) -> Interval:
-    return Interval(np.concatenate([first.low[None], rest.low]), np.concatenate([first.high[None], rest.high]))
+def _stacked(*rows: Interval) -> Interval:
+    return Interval(np.concatenate([r.low for r in rows]), np.concatenate([r.high for r in rows]))
 
 
 def _norms(rows: Interval, dims: int) -> Array:

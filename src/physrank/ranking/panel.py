@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -138,14 +139,15 @@ def select(
     are left cost nothing. `physrank.Settled(tolerance=…, total=…)` says what would not matter and how long a generator's
     panel is; inputs must come in random order. See `race` for what the verdict rests on, and to save inference too.
     """
+    _whole("resamples", resamples, 1)
+    _whole("seed", seed, 0)
     error, rule = error_of(confidence), _rule(until, rankings)
     duels: Duels | None = None
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1; got {resamples}.")
     rows, excluded, unresolved, doubts, still_open = [], {}, {}, [], 0
     names: tuple[str, ...] = ()
-    if isinstance(rankings, Ranking | Scores):
-        raise ValueError("select needs the rankings of many inputs; got a single one.")
+    if isinstance(rankings, Ranking | Scores) or not isinstance(rankings, Iterable):
+        got = "a single one" if isinstance(rankings, Ranking | Scores) else f"{rankings!r:.60}"
+        raise ValueError(f"select needs the rankings of many inputs, such as a list of them; got {got}.")
     for k, item in enumerate(rankings):
         if not isinstance(item, Ranking | Scores):
             raise ValueError(f"Input {k} of the panel is {item!r:.60}; expected a Ranking or the Scores of a scorer.")
@@ -211,6 +213,11 @@ def _rule(until: Any, rankings: Any) -> Settled | None:
     return replace(rule, total=len(rankings)) if rule.total is None and isinstance(rankings, Sized) else rule
 
 
+def _whole(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number and at least {least}; got {value!r}.")
+
+
 def _bootstrap(table: Array, resamples: int, seed: int) -> Array:
     """Share of resamples of the inputs (rows) in which each candidate has the lowest mean."""
     inputs, candidates = table.shape
@@ -224,6 +231,8 @@ def _bootstrap(table: Array, resamples: int, seed: int) -> Array:
 def _radius(table: Array, bound: float | None, confidence: float) -> float | None:
     if bound is None:
         return None
+    if isinstance(bound, bool) or not isinstance(bound, Real):
+        raise ValueError(f"bound must be a number that no score exceeds; got {bound!r}.")
     finite = table[np.isfinite(table)]
     if not (np.isfinite(bound) and finite.min() >= 0 and finite.max() <= bound):
         raise ValueError(

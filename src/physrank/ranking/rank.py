@@ -73,13 +73,18 @@ def rank(
     climber = _climber(problem, given, asked, wanted, found)
     (rung,) = rungs.climb([climber], plan, correction)
     ranking = assemble(problem, given, found.name, rung, wanted, climber.left_out, allow_unresolved)
+    return _further(ranking, stopping, most).timed(time.perf_counter() - started)
+
+
+def _further(ranking: Ranking, stopping: Stopping | None, most: int) -> Ranking:
+    """Corrected again while what the rule asks for is open."""
     while stopping is not None:
-        verdict = stopping(problem, ranking)
+        verdict = stopping(ranking.problem, ranking)
         ranking = ranking if verdict is ranking else replace(ranking, certificate=verdict)
         if verdict.settled or ranking.corrections >= most or ranking.unresolved:
             break
         ranking = ranking.corrected()
-    return ranking.timed(time.perf_counter() - started)
+    return ranking
 
 
 def _is_settled(_: Problem, ranking: Ranking) -> Verdict:
@@ -102,18 +107,22 @@ def rank_panel(
     uncertainty: Any = None,
     invalid: Invalid = "raise",
     allow_unresolved: bool = False,
+    until: Stopping | str | None = None,
+    max_corrections: int = 3,
     chunk: int = 16,
 ) -> Iterator[Ranking]:
     """`rank` for many inputs of one shape: one compilation, `chunk` inputs at a time, results as they come.
 
     `problems` and `libraries` may be generators: memory is bounded by the chunk, whatever the length of the panel.
-    The problems must be of one kind: same class, same functions, same shapes; what differs is their data.
+    The problems must be of one kind: same class, same functions, same shapes; what differs is their data. With `until`, as
+    in `rank`, inputs that are open after their batch are corrected further, one by one; the others cost nothing more.
     """
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1; got {chunk}.")
     if isinstance(problems, Problem):
         raise ValueError("rank_panel needs one problem per input; got a single problem. For one input, use rank.")
     correction, plan = _correction(corrections), effort_of(effort)
+    stopping, most = _stopping(until), _most(max_corrections)
     pairs = enumerate(_paired(problems, libraries))
     width = None
     while block := list(islice(pairs, chunk)):
@@ -130,7 +139,7 @@ def rank_panel(
         for (problem, given), climber, rung in zip(cases, climbers, batch, strict=True):
             started = time.perf_counter()
             ranking = assemble(problem, given, found.name, rung, climber.asked, climber.left_out, allow_unresolved)
-            yield ranking.timed(seconds + time.perf_counter() - started)
+            yield _further(ranking, stopping, most).timed(seconds + time.perf_counter() - started)
 
 
 def _climber(problem: Problem, given: Candidates, task: Task, asked: Asked, anchor: anchors.Anchor) -> Climber:

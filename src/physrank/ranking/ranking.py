@@ -1,6 +1,7 @@
 """The result of ranking: names, scores, decisions, and all that they rest on."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -50,11 +51,8 @@ class Ranking:
 
     def squared(self, values: Array) -> Array:
         """From the units in which decisions are made."""
-        unit = self.scoring.unit
-        if unit == 1.0:
-            return values
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            return values * unit * unit  # beyond what float64 holds, infinite or zero: decisions use the units
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # decisions are made before, in the units
+            return values * self.scoring.unit * self.scoring.unit
 
     @property
     def best(self) -> str:
@@ -98,8 +96,12 @@ class Ranking:
     @property
     def data_uncertainty(self) -> Array | None:
         """The part of `uncertainty` that comes from data stated as uncertain; None when none was."""
-        found = self.rung.extra.get("data")
-        return None if found is None else self.squared(found)
+        return None if (found := self.rung.extra.get("data")) is None else self.squared(found)
+
+    @property
+    def data_half_widths(self) -> Mapping[str, Any] | None:
+        """How far each number of the data may be off, by name; None when nothing was stated, or only samples."""
+        return getattr(self.asked.doubtful, "widths", None)
 
     @property
     def settled_pairs(self) -> np.ndarray:
@@ -238,8 +240,9 @@ class Ranking:
 
     def rescore(self, task: Task) -> "Ranking":
         """The same response judged by another task: no new solve."""
-        question = Question.of(tasks.resolve(task, self.problem), self.candidates.states, self.candidates.valid)
-        rung = self.asked.doubtful(self.problem, self.rung.seen_by(question))
+        given = self.candidates
+        seen = self.rung.seen_by(Question.of(tasks.resolve(task, self.problem), given.states, given.valid))
+        rung = self.asked.doubtful(self.problem, seen)
         return assemble(self.problem, self.candidates, self.anchor, rung, self.asked, self.left_out, self.allowed)
 
     @property

@@ -8,7 +8,7 @@ to first order: one adjoint solve per candidate but the first.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -31,6 +31,16 @@ def certain(problem: Problem, rung: Rung) -> Rung:
     return rung
 
 
+@dataclass(frozen=True, eq=False)
+class HalfWidths:
+    """Data that may be off by so much, entry by entry: by name, like the problem's own."""
+
+    widths: Mapping[str, Any]
+
+    def __call__(self, problem: Problem, rung: Rung) -> Rung:
+        return _by_adjoints(problem, rung, self.widths)
+
+
 def resolve(uncertainty: Any, problem: Problem) -> Doubtful:
     """None; a mapping from names of the problem's data to a relative size or absolute half-widths; samples of the problem."""
     if uncertainty is None:
@@ -49,7 +59,7 @@ def resolve(uncertainty: Any, problem: Problem) -> Doubtful:
             f"of half-widths; or be a list of sampled problems. Got {uncertainty!r:.80}."
         )
     widths = {name: _half_widths(problem, name, stated) for name, stated in uncertainty.items()}
-    return lambda problem, rung: _by_adjoints(problem, rung, widths)
+    return HalfWidths(widths)
 
 
 def _half_widths(problem: Problem, name: str, stated: Any) -> Any:

@@ -99,3 +99,12 @@ def test_labels_solve_the_equation(equation):
     assert failed is None
     own = state[..., ::8] if declared.periodic else lifts.lift(state, (34, 34), "sine")
     assert np.abs(own - label).max() < 2e-3 * np.abs(label).max()
+
+
+@pytest.mark.parametrize("name", EQUATIONS)
+def test_mistaken_physics_can_be_solved_and_has_another_solution(name):
+    equation = EQUATIONS[name]
+    problem = equation.problem(equation.population("evaluation", 3)[0], 32)
+    right, wrong = (DirectSolve().solution(p, problem.state_shape) for p in (problem, equation.mistaken(problem)))
+    assert right[1] is wrong[1] is None
+    assert np.linalg.norm(wrong[0] - right[0]) > 0.01 * np.linalg.norm(right[0])

@@ -108,8 +108,15 @@ def test_an_outlier_pulls_the_mean_and_not_the_medoid(results):
     assert pooled["eight, medoid anchor"]["strict_correct"] >= pooled["eight, mean anchor"]["strict_correct"]
     assert pooled["six of eight, mean of six"]["pairs_all"] == 4 * 3 * 15
     far = results["composition"][0]["farther"]["64"]
-    assert far["eight, medoid"]["strict_correct"] > far["eight, mean"]["strict_correct"]
-    assert far["six, mean"]["strict_correct"] >= 0.97 * far["six, mean"]["pairs_all"]
+    assert far["medoid"]["strict_correct"] > far["mean"]["strict_correct"]
+    assert far["auto, until settled"]["strict_correct"] >= far["auto"]["strict_correct"] > far["mean"]["strict_correct"]
+
+
+def test_a_candidate_of_wrong_physics_is_the_ninth_and_does_not_spoil_the_anchor(results):
+    for of in results["composition"][0]["composed"].values():
+        row = of["wrong physics"]["auto, until settled"]
+        assert row["pairs_all"] == row["cases"] * 36
+        assert row["pairs_correct"] >= 0.97 * row["pairs"]
 
 
 def test_cross_fit_and_candidate_wise_agree_on_clear_cases(results):

@@ -6,7 +6,7 @@ import numpy as np
 
 from physrank import equations
 from physrank.lab.equations.constraint import InitialRow
-from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, Single, channels
+from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, Misstated, Single, channels
 from physrank.lab.equations.space_time import COMPARED, LEARNING_RATES, POINTS, ROWS, SIZES
 from physrank.lab.inputs import BurgersInput
 from physrank.lab.inputs.burgers import HORIZON, LENGTH
@@ -53,6 +53,7 @@ BURGERS = Equation(
     sizes=SIZES,
     learning_rates=LEARNING_RATES,
     problem=problem,
+    mistaken=Misstated("viscosity", 2.0),
     points=COMPARED,
     references=references,
     solver=burgers,

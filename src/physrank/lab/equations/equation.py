@@ -7,9 +7,11 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any, Protocol
 
+import equinox as eqx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from physrank import compute
 from physrank.lab.equations.constraint import InitialRow, ZeroEdges
 from physrank.lab.inputs import STRATA, shifted_strata
 from physrank.lab.references.reference import Reference
@@ -70,6 +72,18 @@ class MakeProblem(Protocol):
     def __call__(self, case: Any, points: int | None = None) -> Problem: ...
 
 
+@dataclass(frozen=True)
+class Misstated:
+    """A problem with one of its numbers multiplied: physics that somebody got wrong."""
+
+    number: str
+    factor: float
+
+    def __call__(self, problem: Any) -> Problem:
+        with compute.double():
+            return eqx.tree_at(lambda p: getattr(p, self.number), problem, self.factor * getattr(problem, self.number))
+
+
 @dataclass(frozen=True, eq=False)
 class Equation:
     """One equation in the laboratory.
@@ -80,7 +94,8 @@ class Equation:
     out as they emit them), and have the size their profile asks for. `axes` name a stored state: the grid's axes in the
     order of `grid`, and `channel` where the problem expects it; scalar equations have no such axis.
 
-    Its truth: `problem` on `points`, and `references` in task space at the levels of `solver`, a module of `lab/references`.
+    Its truth: `problem` on `points`, `mistaken` (that problem with one number mis-stated), and `references` in task
+    space at the levels of `solver`, a module of `lab/references`.
 
     Its studies: `coarse_solves` of the yardstick, `certified`, `claimed`, and `reinferred`, the grid on which checkpoints are
     run again, if they are. `in_paper` puts its libraries into the paper's groups; others get a group of their own.
@@ -103,6 +118,7 @@ class Equation:
     learning_rates: Mapping[str, float]  # by architecture
 
     problem: MakeProblem
+    mistaken: Callable[[Any], Problem]
     points: int
     references: Callable[[Sequence[Any], str], list[Reference]]
     solver: ModuleType

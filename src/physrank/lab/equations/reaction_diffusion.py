@@ -6,7 +6,16 @@ import numpy as np
 
 from physrank import equations
 from physrank.lab.equations.constraint import ZeroEdges
-from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, NetworkSize, Single, channels
+from physrank.lab.equations.equation import (
+    Certified,
+    Claimed,
+    CoarseSolve,
+    Equation,
+    Misstated,
+    NetworkSize,
+    Single,
+    channels,
+)
 from physrank.lab.inputs import ReactionDiffusionInput
 from physrank.lab.references import chebyshev, reaction_diffusion
 from physrank.lab.references.reference import Reference
@@ -58,6 +67,7 @@ REACTION_DIFFUSION = Equation(
     },
     learning_rates={"fno": 2e-3, "cno": 1e-3},
     problem=problem,
+    mistaken=Misstated("diffusion", 2.0),
     points=COMPARED,
     references=references,
     solver=reaction_diffusion,

@@ -6,7 +6,7 @@ import numpy as np
 
 from physrank import equations
 from physrank.lab.equations.constraint import InitialRow
-from physrank.lab.equations.equation import Certified, CoarseSolve, Equation, Single, channels
+from physrank.lab.equations.equation import Certified, CoarseSolve, Equation, Misstated, Single, channels
 from physrank.lab.equations.space_time import COMPARED, LEARNING_RATES, POINTS, ROWS, SIZES
 from physrank.lab.inputs import SineGordonInput
 from physrank.lab.inputs.sine_gordon import HORIZON, LENGTH
@@ -59,6 +59,7 @@ SINE_GORDON = Equation(
     sizes=SIZES,
     learning_rates=LEARNING_RATES,
     problem=problem,
+    mistaken=Misstated("speed", 0.5),
     points=COMPARED,
     references=references,
     solver=sine_gordon,

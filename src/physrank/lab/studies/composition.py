@@ -1,11 +1,10 @@
 """Study 3: a library with an outlying run. The mean anchor is pulled away; the medoid is not; fewer candidates help.
 
-The trained outlier is as far off as its training made it. To see where the mean anchor breaks, its departure from the other
-runs is also multiplied, on some of the inputs.
+The trained outlier is as far off as its training made it. To see where anchors break, its departure from the other runs is
+also multiplied; and in its place a ninth candidate is put that solves the equation with a mis-stated number.
 """
 
 from collections.abc import Iterable
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,32 @@ from physrank.geometry.space import Array
 from physrank.lab.evaluation import Outcomes, Recovery
 from physrank.lab.libraries import GROUPS, Library
 from physrank.lab.studies._kit import drawing, tables
-from physrank.lab.studies._kit.cases import Context, evaluate, measure, problems_and_candidates, references_of
+from physrank.lab.studies._kit.cases import Context, evaluate, measure, problems_and_candidates, references_of, trusted
 from physrank.ranking import scorers
 from physrank.ranking.candidates import Candidates
 
-FARTHER = (1, 4, 16, 64)  # multiples of the outlying run's departure from the mean of the others
-SOME = 48  # inputs of each library on which it is moved
-ON_EIGHT = {
-    "mean": scorers.SharedResponse(),
-    "medoid": partial(scorers.SharedResponse(), anchor="medoid"),
-    "auto": partial(scorers.SharedResponse(), anchor="auto"),
-    "raw residual": scorers.RawResidual(),
-    "candidates only, medoid": scorers.MedoidCentrality(),
+FARTHER = (1, 2, 4, 8, 16, 32, 64)  # multiples of the outlying run's departure from the mean of the others
+WRONG = "wrong physics"
+METHODS: dict[str, dict[str, Any]] = {
+    "mean": {"anchor": "mean"},
+    "medoid": {"anchor": "medoid"},
+    "auto": {"anchor": "auto"},
+    "auto, until settled": {"anchor": "auto", "until": "settled"},
 }
+REACHED = 0.995  # of pairs and of winners, in every cell
+ARITHMETIC = 1  # of anchors and corrections: raised when what they compute changes
+COUNTED = (
+    "cases",
+    "pairs_all",
+    "strict_correct",
+    "top1_exact",
+    "pairs",
+    "pairs_correct",
+    "top1_tolerant",
+    "unresolved",
+    "best_settled",
+    "best_settled_wrong",
+)
 
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
@@ -51,32 +63,35 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
             "candidates only, median": _counts(losses, _median_scores(context, library)),
         }
     names = [key for key in next(iter(cells.values())) if isinstance(next(iter(cells.values()))[key], dict)]
+    composed = {
+        library.name: {
+            made: {method: _cell(found, method) for method in METHODS}
+            for made in _cells()
+            for found in [_composed(context, library, made)]
+        }
+        for library in GROUPS["stress"]
+    }
     result = {
         "study": "composition",
         "profile": context.profile.name,
         "cells": cells,
-        "pooled": {
-            name: {
-                key: int(sum(cell[name][key] for cell in cells.values()))
-                for key in (
-                    "cases",
-                    "pairs_all",
-                    "strict_correct",
-                    "top1_exact",
-                    "pairs",
-                    "pairs_correct",
-                    "top1_tolerant",
-                )
-            }
-            for name in names
+        "pooled": {name: _summed(cell[name] for cell in cells.values()) for name in names},
+        "composed": composed,
+        "farther": {
+            made: {method: _summed(of[made][method] for of in composed.values()) for method in METHODS}
+            for made in _cells()
         },
-        "farther": {str(factor): _farther(context, factor) for factor in FARTHER},
         "paper": {
             "eight, mean anchor": {"pairs": 0.979883, "top1": 0.945833},
             "affected cell": "67/240, medoid 240/240",
         },
     }
     return result, _figure(result, names)
+
+
+def _cells() -> tuple[str, ...]:
+    """What is made of each library: its outlier moved, or a candidate more."""
+    return (*map(str, FARTHER), WRONG)
 
 
 def _kept(context: Context, library: Library) -> list[int]:
@@ -131,34 +146,41 @@ def _median_scores(context: Context, library: Library) -> Array:
     return found["score median"]
 
 
-def _farther(context: Context, factor: int) -> dict[str, Any]:
-    """Recovery over all libraries, with the outlying run of each moved away from the others."""
-    both = [_farther_library(context, library, factor) for library in GROUPS["stress"]]
-    eight, six = [e for e, _ in both], [s for _, s in both]
-    return {f"eight, {name}": _pooled_counts(eight, name) for name in ON_EIGHT} | {
-        "six, mean": _pooled_counts(six, "mean")
-    }
+def _composed(context: Context, library: Library, made: str) -> dict[str, Array]:
+    """Scores by every method, hidden losses, and whether the best candidate was called settled, in one cell."""
+
+    def make() -> dict[str, Array]:
+        cases = _made(context, library, made)
+        references, found = references_of(context, library, library.instances), {}
+        for method, options in METHODS.items():
+            panel = ranking.rank_panel([p for p, _ in cases], [c for _, c in cases], allow_unresolved=True, **options)
+            rows = []
+            for k, (one, reference) in enumerate(zip(panel, references, strict=True)):
+                losses, _ = reference.losses(one.space, one.outputs)
+                rows.append((trusted(one.scoring), one.best_settled, losses))
+                context.progress(f"{library.name}, {made}: {method}", k + 1, len(cases))
+            scores, settled, losses = (np.stack(column) for column in zip(*rows, strict=True))
+            found |= {f"score {method}": scores, f"settled {method}": settled, "losses": losses}
+        return found
+
+    key = context.content(library, library.instances) | {"made": made, "arithmetic": ARITHMETIC}
+    return context.cached("composed", key, make)
 
 
-def _farther_library(context: Context, library: Library, factor: int) -> tuple[dict[str, Array], dict[str, Array]]:
-    """All eight with the outlier at c + factor (v − c), c the mean of the others; and those others alone."""
-    count = min(SOME, context.profile.evaluation)
-    kept = _kept(context, library)
+def _made(context: Context, library: Library, made: str) -> list[Any]:
+    """The cases with the outlying run at c + factor (v − c), c the mean of the others; or with one candidate more."""
+    cases, kept = problems_and_candidates(context, library, library.instances), _kept(context, library)
+    if made == WRONG:
+        return [(problem, candidates | {WRONG: _mistaken(library, problem)}) for problem, candidates in cases]
+    return [(problem, _moved(candidates, kept, float(made))) for problem, candidates in cases]
 
-    @cache  # two passes below, one reading
-    def moved() -> list[Any]:
-        found = problems_and_candidates(context, library, library.instances, limit=count)
-        return [(problem, _moved(candidates, kept, factor)) for problem, candidates in found]
 
-    def clustered() -> list[Any]:
-        return _only(kept, moved())
-
-    def revealed() -> Any:
-        return references_of(context, library, library.instances)[:count]
-
-    key = context.content(library, library.instances) | {"limit": count}
-    eight = measure(context, "farther", key | {"factor": factor}, moved, revealed, ON_EIGHT)
-    return eight, measure(context, "clustered", key, clustered, revealed, {"mean": ON_EIGHT["mean"]})
+def _mistaken(library: Library, problem: Any) -> Array:
+    """The solution of the equation with a mis-stated number."""
+    state, failed = scorers.DirectSolve().solution(library.declared.mistaken(problem), problem.state_shape)
+    if failed:
+        raise ValueError(f"{library.name}: the mis-stated problem has no solution to compare with, because {failed}.")
+    return state
 
 
 def _only(kept: list[int], cases: Iterable[Any]) -> list[Any]:
@@ -166,14 +188,25 @@ def _only(kept: list[int], cases: Iterable[Any]) -> list[Any]:
     return [(problem, dict(item for k, item in enumerate(c.items()) if k in kept)) for problem, c in cases]
 
 
-def _moved(candidates: dict[str, Array], kept: list[int], factor: int) -> dict[str, Array]:
+def _moved(candidates: dict[str, Array], kept: list[int], factor: float) -> dict[str, Array]:
     centre = np.mean([v for k, v in enumerate(candidates.values()) if k in kept], axis=0)
     return {n: v if k in kept else centre + factor * (v - centre) for k, (n, v) in enumerate(candidates.items())}
 
 
-def _pooled_counts(found: list[dict[str, Array]], method: str) -> dict[str, Any]:
-    losses, scores = (np.concatenate([f[key] for f in found]) for key in ("losses", f"score {method}"))
-    return _counts(losses, scores) | {"unresolved": int(np.isnan(scores).all(axis=1).sum())}
+def _cell(found: dict[str, Array], method: str) -> dict[str, Any]:
+    losses, scores, settled = (found[key] for key in ("losses", f"score {method}", f"settled {method}"))
+    missed = ~Outcomes.of(losses, scores).top1_tolerant
+    return _counts(losses, scores) | {
+        "unresolved": int(np.isnan(scores).all(axis=1).sum()),
+        "best_settled": int(settled.sum()),
+        "best_settled_wrong": int((missed & settled.astype(bool)).sum()),
+    }
+
+
+def _summed(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """Counts of many cells together."""
+    many = list(rows)
+    return {key: int(sum(row[key] for row in many)) for key in many[0] if key in COUNTED}
 
 
 def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
@@ -198,33 +231,55 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
             min(_top1(result, "medoid"), _pairs(result, "medoid")) > 0.99 > _top1(result, "mean"),
         ),
         (f"no choice that looks at candidates only comes near ({best_blind:.1%} of pairs)", best_blind < 0.85),
+        *_claims_of_auto(result),
+    ]
+
+
+def _claims_of_auto(result: dict[str, Any]) -> list[tuple[str, bool]]:
+    """In every cell: library × factor, and library × wrong physics."""
+    rows = {method: [of[made][method] for of in result["composed"].values() for made in of] for method in METHODS}
+    least = {method: np.min([tables.share(row) for row in many], axis=0) for method, many in rows.items()}
+    once, until = least["auto"], least["auto, until settled"]
+    wrong = sum(row["best_settled_wrong"] for row in rows["auto"])
+    return [
+        (
+            f"anchor auto, corrected until settled: at least 99.5 % of pairs and of winners in each of {len(rows['auto'])} "
+            f"cells ({until[0]:.2%}, {until[1]:.2%} in the worst)",
+            bool(min(until) >= REACHED),
+        ),
+        (
+            f"anchor auto, one response: at least 99.5 % of pairs in each ({once[0]:.2%} in the worst), and no winner "
+            f"that it misses was called settled ({wrong} were; winners: {once[1]:.2%} in the worst)",
+            bool(once[0] >= REACHED and wrong == 0),
+        ),
     ]
 
 
 def _top1(result: dict[str, Any], anchor: str) -> float:
-    row = result["farther"][str(FARTHER[-1])][f"eight, {anchor}"]
+    row = result["farther"][str(FARTHER[-1])][anchor]
     return row["top1_exact"] / row["cases"]
 
 
 def _pairs(result: dict[str, Any], anchor: str) -> float:
-    return tables.share(result["farther"][str(FARTHER[-1])][f"eight, {anchor}"], strict=True)[0]
+    return tables.share(result["farther"][str(FARTHER[-1])][anchor], strict=True)[0]
 
 
 def _figure(result: dict[str, Any], names: list[str]) -> Figure:
     figure: Any = Figure(figsize=(12, 6.4), layout="constrained")
     upper, lower = figure.subplots(2, 1, height_ratios=(3, 2))
     _bars(upper, result["cells"], names)
-    colours = {
-        "eight, mean": "#c2185b",
-        "eight, medoid": "#7b1fa2",
-        "six, mean": "#a04000",
-        "eight, raw residual": "#5c6f82",
-    }
-    for name, colour in colours.items():
-        values = [result["farther"][str(f)][name] for f in FARTHER]
-        lower.plot(FARTHER, [v["top1_exact"] / v["cases"] for v in values], "o-", color=colour, label=name)
-    lower.set(xscale="log", xlabel="outlier's departure, times what it was", ylim=(0, 1.05), title="exact top-1")
-    lower.set_xticks(FARTHER, [str(f) for f in FARTHER])
+    colours = {"mean": "#c2185b", "medoid": "#7b1fa2", "auto": "#a04000", "auto, until settled": "#1b5e20"}
+    for method, colour in colours.items():
+        values = [min(tables.share(of[made][method])[1] for of in result["composed"].values()) for made in _cells()]
+        lower.plot(FARTHER, values[:-1], "o-", color=colour, label=f"anchor {method}", markersize=4)
+        lower.plot([2 * FARTHER[-1]], values[-1:], "D", color=colour, markersize=5)
+    lower.set(
+        xscale="log",
+        xlabel="outlier's departure, times what it was; at the right: a ninth candidate of wrong physics",
+        ylim=(0, 1.05),
+        title="winners found in the worst of the libraries",
+    )
+    lower.set_xticks([*FARTHER, 2 * FARTHER[-1]], [*map(str, FARTHER), "wrong\nphysics"])
     lower.minorticks_off()
     lower.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
