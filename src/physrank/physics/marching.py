@@ -12,13 +12,12 @@ from jaxtyping import Array, Bool, Float
 from physrank._arrays import as_double, to_jax
 from physrank.geometry.grid import Grid
 from physrank.physics._guards import check_call, check_keywords, same_shape
+from physrank.physics.glance import glance
 from physrank.physics.levels import check_coarsening, own_level
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, roundoff_floor
 from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver
 from physrank.physics.stationary import DerivedTangent, check_grid, stated_weights
-
-GLANCED = 6  # steps that stand for all of them when a trajectory is only glanced at
 
 
 class MarchingTangent(Tangent):
@@ -222,30 +221,7 @@ class Marching(Problem):
         return self.sweep(state, None, rough=True)[1].value if self.implicit else self.solve(state).state - state
 
     def glance(self, state: Array) -> Array:
-        """What some of its steps have against a trajectory, added up: evenly spread ones stand for the others, those with
-        the strongest forcing for themselves."""
-        steps = len(state) - 1
-        spread = np.unique(np.round(np.linspace(0, steps - 1, min(GLANCED, steps))).astype(int))
-        rows, share = jnp.asarray(spread), jnp.full(len(spread), steps / len(spread))
-        if self.forcing is not None and len(spread) < steps:
-            strength = sum(
-                jnp.sum(jnp.abs(leaf.reshape(steps, -1)) ** 2, axis=1) for leaf in jax.tree.leaves(self.forcing)
-            )
-            strongest = jax.lax.top_k(strength, len(spread) // 2)[1]
-            rows, share = jnp.concatenate([rows, strongest]), jnp.concatenate([share, jnp.ones(len(strongest))])
-
-        def against(index: Array) -> Array:
-            forcing = jax.tree.map(lambda leaf: leaf[index], self.forcing)
-            after, now = state[index + 1], state[index]
-            left = -self.row(after, now, forcing)
-            if not self.implicit:
-                return left
-            tangent = self.diagonal(after, now, forcing)
-            return left if tangent.precondition is None else tangent.precondition(left)
-
-        pushed = jax.vmap(against)(rows) * share.reshape(-1, *[1] * (state.ndim - 1))
-        landed = jnp.zeros_like(state).at[rows + 1].add(pushed)
-        return jnp.cumsum(landed.at[0].set(self.initial - state[0]), axis=0)
+        return glance(self, state)
 
     def sweep(self, at: Array, rhs: Array | None, rough: bool = False) -> tuple[Array, Solve]:
         """Forward substitution for L h = rhs; with rhs None, for rhs = −A(at), whose rows the same pass evaluates.

@@ -149,7 +149,8 @@ def _climber(problem: Problem, given: Candidates, task: Task, asked: Asked, anch
         found = anchor.of(given, problem)
         return found.state, found.left_out
 
-    return Climber(problem, question, asked, given.states[given.valid], start)
+    states = given.states if given.valid.all() else given.states[given.valid]
+    return Climber(problem, question, asked, states, start)
 
 
 def _check_problem(problem: Any) -> None:

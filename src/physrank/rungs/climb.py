@@ -22,7 +22,7 @@ from physrank.rungs.solve import solve
 
 WHOLE = "solve on the problem's grid"
 STEPS = "steps on the problem's grid"
-STEPPED = 3  # pairs of steps: each takes away a hundredfold where it serves at all
+STEPPED = 2  # pairs of steps: each takes away a hundredfold where it serves at all
 CONTRACTS = 0.5  # of a step that the next one may be: beyond that, steps say nothing
 
 
@@ -40,8 +40,7 @@ class Climber:
     left_out: dict[str, str] = field(default_factory=dict)
     rung: Rung | None = None
     below: nested.Standing | None = None  # the level stood on last
-    started: Array | None = None  # where steps on the problem's grid began,
-    whole: Array | None = None  # and where they have led
+    whole: Array | None = None  # where steps on the problem's grid have led
     spent: list[Spent] = field(default_factory=list)
 
     @property
@@ -93,10 +92,11 @@ class Climber:
         if not (float(found.contraction) <= CONTRACTS and np.isfinite(state).all()):
             self.spent.append(Spent(STEPS, seconds, 0))
             return
-        self.started, self.whole = np.asarray(found.start) if self.started is None else self.started, state
+        assert self.below is not None
         ratio = 2.0 ** (level * capabilities.order(self.problem)) - 1
-        movements = {"linearisation": np.asarray(found.last), "discretisation": (state - self.started) / ratio}
-        evidence = OnGrid(state, state, movements=movements)
+        change = (state - np.asarray(self.below.output)) / ratio
+        evidence = OnGrid(state, state, movements={"linearisation": np.asarray(found.last), "discretisation": change})
+        self.whole = state
         self.take(Rung(STEPS, self.question, evidence, evidence.seen(self.question.task), solves=0, seconds=seconds), 0)
 
     def arrived(self, rung: Rung, solves: int = 1) -> None:
@@ -126,21 +126,41 @@ def _finished(climber: Climber) -> Rung:
 
 def _nested(climbers: Sequence[Climber], effort: Effort, width: int) -> None:
     problem = climbers[0].problem
-    levels = list(nested.levels(problem))
-    stepwise = isinstance(problem, capabilities.Polishes) and effort.early
-    below = levels if stepwise else levels[-effort.levels :]
-    going = list(climbers) if effort.levels else []
+    levels = list(nested.levels(problem)) if effort.levels else []
+    if effort.early and isinstance(problem, capabilities.Polishes):
+        _descend(climbers, levels, width)
+        return
+    below, going = levels[-effort.levels :], list(climbers)
     for k, level in enumerate([*below, 0] if below and capabilities.cheap_to_solve(problem) else below):
         if not going:
             break
         _stand(going, level, k == 0, width)
-        if stepwise:
-            going = _step([c for c in going if c.below is not None and c.below.resolved], level, width) + [
-                c for c in going if c.below is None or not c.below.resolved
-            ]
-        elif level and effort.early:
+        if level and effort.early:
             _look([c for c in going if c.settled], level, width)
             going = [c for c in going if not c.settled]
+
+
+def _descend(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> None:
+    """From the coarsest grid that resolves its state straight to the problem's own: where steps serve, a few are cheaper
+    than the grids between."""
+    going, first = list(climbers), climbers[0]
+    for k, level in enumerate(levels):
+        if not going:
+            return
+        started = time.perf_counter()
+        under = [c.under for c in going]
+        fixed = (level, first.question.task, first.shape, k == 0)
+        found = nested.many(nested.descend, [c.problem for c in going], under, width, *fixed)
+        seconds = (time.perf_counter() - started) / len(going)
+        for climber, descent in zip(going, found, strict=True):
+            climber.below = descent.coarse
+            climber.spent.append(Spent(nested.name(descent.coarse), 0.0, 1))
+            if descent.coarse.resolved:
+                climber.stepped(level, descent.steps, seconds)
+            else:
+                climber.spent.append(Spent(STEPS, seconds, 0))
+        _step([c for c in going if c.whole is not None and not c.settled], level, width)
+        going = [c for c in going if c.whole is None]
 
 
 def _stand(climbers: Sequence[Climber], level: int, lowest: bool, width: int) -> None:
@@ -152,22 +172,19 @@ def _stand(climbers: Sequence[Climber], level: int, lowest: bool, width: int) ->
         climber.stood(level, standing, seconds)
 
 
-def _step(climbers: Sequence[Climber], level: int, width: int) -> list[Climber]:
-    """Straight to the problem's own grid: where steps serve, a few are cheaper than the grids between. Who still needs
-    another level is returned."""
-    going, unserved = list(climbers), []
+def _step(climbers: Sequence[Climber], level: int, width: int) -> None:
+    """More steps while something is open."""
+    going = list(climbers)
     for _ in range(STEPPED):
         if not going:
-            break
+            return
         started = time.perf_counter()
-        states = [c.under if c.whole is None else c.whole for c in going]
+        states = [c.whole for c in going]
         found = nested.many(nested.steps, [c.problem for c in going], states, width, going[0].shape)
         seconds = (time.perf_counter() - started) / len(going)
         for climber, steps in zip(going, found, strict=True):
             climber.stepped(level, steps, seconds)
-        unserved += [c for c in going if c.started is None]
-        going = [c for c in going if c.started is not None and not c.settled]
-    return unserved
+        going = [c for c in going if not c.settled]
 
 
 def _look(climbers: Sequence[Climber], level: int, width: int) -> None:

@@ -36,12 +36,18 @@ class Standing(eqx.Module):
 
 
 class Steps(eqx.Module):
-    """Two preconditioned steps on the problem's own grid, from a state of a coarser one."""
+    """Two preconditioned steps on the problem's own grid."""
 
-    start: JaxArray
     state: JaxArray
     last: JaxArray  # the second step
     contraction: Float[JaxArray, ""]  # ‖second‖ / ‖first‖
+
+
+class Descent(eqx.Module):
+    """A coarse solution and two steps from it on the problem's own grid."""
+
+    coarse: Standing
+    steps: Steps
 
 
 def levels(problem: Problem) -> tuple[int, ...]:
@@ -67,6 +73,12 @@ def stand(problem: Problem, below: JaxArray, level: int, task: Task, shape: tupl
 
     For the lowest level, `below` is a state on the problem's own grid from which a solve may start.
     """
+    return _stand(problem, below, level, task, shape, lowest, whole=False)
+
+
+def _stand(
+    problem: Problem, below: JaxArray, level: int, task: Task, shape: tuple[int, ...], lowest: bool, whole: bool
+) -> Standing:
     coarse = capabilities.coarser(problem, level) if level else problem
     assert coarse is not None
     own = _filled(coarse.state_shape, shape)
@@ -79,7 +91,14 @@ def stand(problem: Problem, below: JaxArray, level: int, task: Task, shape: tupl
         solved = jnp.all(jnp.isfinite(state))
     looked = state[-1] if task.last else state
     tail = jnp.asarray(capabilities.tail(coarse, looked))
-    return Standing(state, _output(problem, task, state, shape), tail, _lost(problem, coarse), solved)
+    output = capabilities.raised(problem, state, shape) if whole else _output(problem, task, state, shape)
+    return Standing(state, output, tail, _lost(problem, coarse), solved)
+
+
+def descend(problem: Problem, below: JaxArray, level: int, task: Task, shape: tuple[int, ...], lowest: bool) -> Descent:
+    """Stand on a level, and take two steps from it on the problem's own grid; its output here is the whole lifted state."""
+    coarse = _stand(problem, below, level, task, shape, lowest, whole=True)
+    return Descent(coarse, steps(problem, coarse.output, shape))
 
 
 def _output(problem: Problem, task: Task, state: JaxArray, shape: tuple[int, ...]) -> JaxArray:
@@ -116,12 +135,11 @@ def _mixed(leaf: Any, shape: tuple[int, ...]) -> JaxArray | None:
 
 def steps(problem: Any, state: JaxArray, shape: tuple[int, ...]) -> Steps:
     """Two steps: the second tells how much the first left."""
-    start = capabilities.raised(problem, state, shape)
-    first = problem.polish(start)
-    last = problem.polish(start + first)
-    size = norm(first)
-    floor = 64 * jnp.finfo(float).eps * norm(start)
-    return Steps(start, start + first + last, last, norm(last) / jnp.maximum(size, floor + jnp.finfo(float).tiny))
+    del shape
+    first = problem.polish(state)
+    last = problem.polish(state + first)
+    floor = 64 * jnp.finfo(float).eps * norm(state) + jnp.finfo(float).tiny
+    return Steps(state + first + last, last, norm(last) / jnp.maximum(norm(first), floor))
 
 
 def unseen(

@@ -68,8 +68,7 @@ class Question:
         """A centre c, all y_i − c as rows, and their products with each other, in units (for very many, their squares):
         differences first, so that large common parts do not cancel."""
         number = len(self.outputs)
-        valid = ~np.isnan(self.outputs.reshape(number, -1)[:, :1]).any(axis=1)
-        centre = self.outputs[valid][0]
+        centre = self.outputs[int(np.argmin(np.isnan(self.outputs.reshape(number, -1)[:, 0])))]
         with np.errstate(invalid="ignore", over="ignore"):
             rows = self.measured(self.outputs - centre).reshape(number, -1)
             weighted = rows * self.space.weights.ravel()

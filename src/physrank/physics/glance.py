@@ -1,0 +1,54 @@
+"""A glance at a trajectory that came from a coarser grid: what some steps of the problem's own have against it."""
+
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+GLANCED = 6  # steps that stand for all of them
+
+
+class March(Protocol):
+    """What is asked of a march: its rows, and an approximate inverse for implicit ones."""
+
+    @property
+    def initial(self) -> Array: ...
+
+    @property
+    def forcing(self) -> Any: ...
+
+    @property
+    def implicit(self) -> bool: ...
+
+    def row(self, after: Array, now: Array, forcing: Any) -> Array: ...
+
+    def diagonal(self, after: Array, now: Array, forcing: Any) -> Any: ...
+
+
+def glance(march: March, state: Array) -> Array:
+    """What some of its steps have against a trajectory, added up: evenly spread ones stand for the others, those with
+    the strongest forcing for themselves."""
+    steps = len(state) - 1
+    spread = np.unique(np.round(np.linspace(0, steps - 1, min(GLANCED, steps))).astype(int))
+    rows, share = jnp.asarray(spread), jnp.full(len(spread), steps / len(spread))
+    if march.forcing is not None and len(spread) < steps:
+        strength = sum(
+            jnp.sum(jnp.abs(leaf.reshape(steps, -1)) ** 2, axis=1) for leaf in jax.tree.leaves(march.forcing)
+        )
+        strongest = jax.lax.top_k(strength, len(spread) // 2)[1]
+        rows, share = jnp.concatenate([rows, strongest]), jnp.concatenate([share, jnp.ones(len(strongest))])
+
+    def against(index: Array) -> Array:
+        forcing = jax.tree.map(lambda leaf: leaf[index], march.forcing)
+        after, now = state[index + 1], state[index]
+        left = -march.row(after, now, forcing)
+        if not march.implicit:
+            return left
+        tangent = march.diagonal(after, now, forcing)
+        return left if tangent.precondition is None else tangent.precondition(left)
+
+    pushed = jax.vmap(against)(rows) * share.reshape(-1, *[1] * (state.ndim - 1))
+    landed = jnp.zeros_like(state).at[rows + 1].add(pushed)
+    return jnp.cumsum(landed.at[0].set(march.initial - state[0]), axis=0)
