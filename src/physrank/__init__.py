@@ -31,6 +31,7 @@ from physrank.ranking import (
     scorers,
     select,
 )
+from physrank.rungs import Effort
 from physrank.rungs.diagnosis import residual_floor
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Check",
     "Correction",
     "Dense",
+    "Effort",
     "Grid",
     "Krylov",
     "Marching",

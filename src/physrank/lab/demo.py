@@ -171,7 +171,8 @@ def run(progress: Progress) -> Demo:
                     raise ranking.UnresolvedError(f"{name} failed on input {k} of {library}: {scores.unresolved}")
                 rows.append(scores)
             progress(f"{library}: {name}", count, count)
-        rankings[library] = list(ranking.rank_panel(problems, (data.candidates(library, k) for k in range(count))))
+        candidates = (data.candidates(library, k) for k in range(count))
+        rankings[library] = list(ranking.rank_panel(problems, candidates, effort="response"))
 
     # The reveal.
     losses, proxies = {}, {}

@@ -15,6 +15,7 @@ from physrank.ranking import anchors
 from physrank.ranking.candidates import Candidates, Invalid
 from physrank.ranking.ranking import Ranking, assemble
 from physrank.rungs import Asked, Climber, Effort, Question, data
+from physrank.rungs.effort import EFFORTS
 from physrank.rungs.effort import resolve as effort_of
 from physrank.tasks import Task
 
@@ -34,9 +35,9 @@ def rank(
     candidates: Any,
     *,
     task: Task | None = None,
-    anchor: Any = "auto",
-    corrections: int | Correction = 1,
-    effort: str | Effort = "response",
+    anchor: Any = None,
+    corrections: int | Correction | None = None,
+    effort: str | Effort | None = None,
     decide: Literal["order", "best"] = "order",
     tolerance: float = 0.0,
     uncertainty: Any = None,
@@ -45,26 +46,30 @@ def rank(
     until: Stopping | str | None = None,
     max_corrections: int = 3,
 ) -> Ranking:
-    """Rank predictions of one solution by one shared physics response, without a reference.
+    """Rank predictions of one solution by the governing equation, without a reference.
 
     Main arguments: `problem`, the governing equation with this input's data; `candidates`, a mapping name → array or an
     array with a leading candidate axis; `task`, what is compared and in which metric (`physrank.tasks`; default: the
     problem's own, else the whole field in the mean square).
 
-    Other arguments: `anchor`: "auto" (the mean of the candidates that stay together), "mean", "medoid", a candidate's
-    name, or an array; `corrections`: how many, or a `Correction` with its variants; `effort`: "response" (the method of the
-    paper), "auto" (coarser grids first, then responses, climbing while something asked for is open), "solve", or an
-    `Effort`; `decide` and `tolerance`: what must be
-    settled, the whole "order" or the "best" candidate, up to an excess of squared loss that would not matter; `uncertainty`
-    of the problem's data, such as `{"diffusion": 0.02}` for 2 %; `invalid`: "raise" or "exclude" candidates with NaN;
-    `allow_unresolved`: let `best` and `order` answer even when the response did not converge; `until="settled"` or
-    `"certified"`: correct again while something asked for is open, up to `max_corrections` in all. What was proved is then
-    in `ranking.certificate`, and `ranking.corrections` says how many it took; `physrank.certificates.Certified(...)` asks
-    for less than every pair.
+    What must be settled: `decide`, the whole "order" or the "best" candidate, up to `tolerance`, an excess of squared loss
+    that would not matter; `uncertainty` of the problem's data, such as `{"diffusion": 0.02}` for 2 %.
+
+    How: `effort="auto"` tries coarser grids first, where the problem knows them, then responses on its own grid, and climbs
+    only while something asked for is open; "response" is one shared response at the anchor, the method of the paper;
+    "solve" solves the equation on its own grid; `physrank.Effort(...)` says it in detail. Whoever names an `anchor`
+    ("auto", the mean of the candidates that stay together; "mean", "medoid", a candidate's name, an array), `corrections`
+    (how many, or a `Correction` with its variants) or `until` means the response, unless `effort` says otherwise.
+    `until="settled"` or `"certified"`: correct again while something is open, up to `max_corrections` in all; what was
+    proved is then in `ranking.certificate`, and `physrank.certificates.Certified(...)` asks for less than every pair.
+
+    Other arguments: `invalid`: "raise" or "exclude" candidates with NaN; `allow_unresolved`: let `best` and `order` answer
+    even when the physics did not converge.
     """
     _check_problem(problem)
-    plan = effort_of(effort)
-    asked, found, correction = tasks.resolve(task, problem), anchors.resolve(anchor, problem), _correction(corrections)
+    plan = _plan(effort, anchor, corrections, until)
+    asked, correction = tasks.resolve(task, problem), _correction(corrections)
+    found = anchors.resolve("auto" if anchor is None else anchor, problem)
     stopping, most = _stopping(until), _most(max_corrections)
     wanted = Asked(decide, tolerance, data.resolve(uncertainty, problem))
     given = Candidates.of(candidates, problem, invalid)
@@ -99,9 +104,9 @@ def rank_panel(
     libraries: Iterable[Any],
     *,
     task: Task | None = None,
-    anchor: Any = "auto",
-    corrections: int | Correction = 1,
-    effort: str | Effort = "response",
+    anchor: Any = None,
+    corrections: int | Correction | None = None,
+    effort: str | Effort | None = None,
     decide: Literal["order", "best"] = "order",
     tolerance: float = 0.0,
     uncertainty: Any = None,
@@ -121,13 +126,14 @@ def rank_panel(
         raise ValueError(f"chunk must be at least 1; got {chunk}.")
     if isinstance(problems, Problem):
         raise ValueError("rank_panel needs one problem per input; got a single problem. For one input, use rank.")
-    correction, plan = _correction(corrections), effort_of(effort)
+    correction, plan = _correction(corrections), _plan(effort, anchor, corrections, until)
     stopping, most = _stopping(until), _most(max_corrections)
     pairs = enumerate(_paired(problems, libraries))
     width = None
     while block := list(islice(pairs, chunk)):
         width = width or len(block)  # a short panel is its own shape; a short last chunk is padded to the first
-        found, asked = anchors.resolve(anchor, block[0][1][0]), tasks.resolve(task, block[0][1][0])
+        first = block[0][1][0]
+        found, asked = anchors.resolve("auto" if anchor is None else anchor, first), tasks.resolve(task, first)
         cases = [(problem, _candidates(k, problem, given, invalid)) for k, (problem, given) in block]
         started = time.perf_counter()
         climbers = [
@@ -178,7 +184,16 @@ def _candidates(k: int, problem: Problem, candidates: Any, invalid: Invalid) -> 
         raise ValueError(f"Input {k} of the panel: {error}") from None
 
 
+def _plan(effort: Any, *named: Any) -> Effort:
+    """As asked; else the ladder, or the response alone where its anchor, corrections or stopping rule are named."""
+    if effort is None:
+        return EFFORTS["auto" if all(name is None for name in named) else "response"]
+    return effort_of(effort)
+
+
 def _correction(corrections: Any) -> Correction:
+    if corrections is None:
+        return Correction()
     if isinstance(corrections, Correction):
         return corrections
     if isinstance(corrections, bool) or not isinstance(corrections, Integral):

@@ -40,7 +40,9 @@ def _measure(context: Context, library: Library) -> dict[str, Array]:
         cases = list(problems_and_candidates(context, library, "evaluation"))
         upper = np.triu_indices(len(cases[0][1]), 1)
         references = references_of(context, library, "evaluation")
-        panel = ranking.rank_panel([p for p, _ in cases], [c for _, c in cases], allow_unresolved=True)
+        panel = ranking.rank_panel(
+            [p for p, _ in cases], [c for _, c in cases], effort="response", allow_unresolved=True
+        )
         rows = []
         for k, (one, reference) in enumerate(zip(panel, references, strict=True)):
             losses, changes = reference.losses(one.space, one.outputs)

@@ -42,7 +42,9 @@ def _measure(context: Context, library: Library) -> dict[str, Array]:
 
     def make() -> dict[str, Array]:
         cases = list(problems_and_candidates(context, library, "panel"))
-        panel = ranking.rank_panel([p for p, _ in cases], [c for _, c in cases], allow_unresolved=True)
+        panel = ranking.rank_panel(
+            [p for p, _ in cases], [c for _, c in cases], effort="response", allow_unresolved=True
+        )
         rows = []
         for k, one in enumerate(panel):
             rows.append({"scores": trusted(one.scoring), "doubt": one.uncertainty})
