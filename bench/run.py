@@ -27,6 +27,7 @@ import numpy as np  # noqa: E402
 import scipy  # noqa: E402
 import scipy.sparse as sparse  # noqa: E402
 import scipy.sparse.linalg  # noqa: E402
+from ladder import measure_ladder  # noqa: E402
 
 import physrank as pr  # noqa: E402
 from physrank.lab.demo import DemoData  # noqa: E402
@@ -179,6 +180,7 @@ def measure() -> dict[str, dict[str, Any]]:
     measure_response_memory(results)
     measure_certificate(record)
     measure_panel(results, record)
+    measure_ladder(results, record, median_seconds)
     return results
 
 
@@ -245,7 +247,7 @@ def measure_diffusion_reaction(record: Callable[..., None]) -> None:
 def measure_certificate(record: Callable[..., None]) -> None:
     """What a proof costs: 8 candidates, 128², against one response, and with every number enclosed."""
     problem, states = reaction_diffusion_case()
-    ranking = pr.rank(problem, states[:8])
+    ranking = pr.rank(problem, states[:8], effort="response")
     with pr.double():
         anchor = jnp.asarray(ranking.response.anchor)
 
@@ -269,15 +271,15 @@ def measure_panel(results: dict[str, dict[str, Any]], record: Callable[..., None
     cases = [burgers_case(k) for k in range(240)]
     libraries = [dict(zip("abcdefgh", states[:8], strict=True)) for _, states in cases]
     problems = [problem for problem, _ in cases]
-    pr.rank(problems[0], libraries[0])
-    list(pr.rank_panel(problems[:16], libraries[:16]))
+    pr.rank(problems[0], libraries[0], effort="response")
+    list(pr.rank_panel(problems[:16], libraries[:16], effort="response"))
     alone, together, blocks = [], [], []
     for first in range(0, 240, 48):  # in turn, block by block, for the same reason as above
         some, theirs = problems[first : first + 48], libraries[first : first + 48]
         started = time.perf_counter()
-        alone += [pr.rank(problem, library).scores for problem, library in zip(some, theirs, strict=True)]
+        alone += [pr.rank(p, library, effort="response").scores for p, library in zip(some, theirs, strict=True)]
         middle = time.perf_counter()
-        together += [ranking.scores for ranking in pr.rank_panel(some, theirs)]
+        together += [ranking.scores for ranking in pr.rank_panel(some, theirs, effort="response")]
         blocks.append((middle - started, time.perf_counter() - middle))
     np.testing.assert_allclose(alone, together, rtol=1e-8)
     times = dict(zip(("one by one", "batched"), map(float, np.median(blocks, axis=0) / 48), strict=True))
@@ -285,10 +287,11 @@ def measure_panel(results: dict[str, dict[str, Any]], record: Callable[..., None
         "burgers_batch", "Burgers, 240 inputs: one by one ÷ batched, per input", times, "one by one", "batched", "≥ 2"
     )
 
-    pr.select(pr.rank_panel(problems, libraries, allow_unresolved=True))
+    pr.select(pr.rank_panel(problems, libraries, effort="response", allow_unresolved=True))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     endless = (problems[k % 240] for k in range(1200))
-    pr.select(pr.rank_panel(endless, (libraries[k % 240] for k in range(1200)), allow_unresolved=True))
+    again = (libraries[k % 240] for k in range(1200))
+    pr.select(pr.rank_panel(endless, again, effort="response", allow_unresolved=True))
     growth = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     results["panel_memory"] = {
         "what": "peak memory added by a panel of 1,200 inputs after one of 240, MB",

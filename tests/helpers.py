@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
+from physrank.rungs.evidence import OnGrid
 
 
 def with_state(ranking, state):
@@ -16,7 +17,9 @@ def with_state(ranking, state):
 
 
 def with_response(ranking, response):
-    return replace(ranking, rung=replace(ranking.rung, state=response.state, base=response.base, response=response))
+    evidence = OnGrid(np.asarray(response.state), np.asarray(response.base), response)
+    rung = replace(ranking.rung, evidence=evidence, seen=evidence.seen(ranking.task))
+    return replace(ranking, rung=rung)
 
 
 def with_outputs(ranking, outputs):

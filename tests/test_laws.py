@@ -140,6 +140,9 @@ def test_dropped_initial_row_moves_the_solution():
         )
 
 
+OTHER = burgers()
+
+
 class Shifted(Problem):
     """Solves one problem, responds with another: the solution is not a fixed point any more."""
 
@@ -155,7 +158,7 @@ class Shifted(Problem):
         return self.honest.residual_energy(defect)
 
     def solve(self, guess):
-        return burgers().solve(guess)
+        return OTHER.solve(guess)
 
     @property
     def state_shape(self):

@@ -15,6 +15,7 @@ from physrank.compute import double
 from physrank.geometry import Grid, lifts, metrics
 from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary
 from physrank.ranking import (
+    Advice,
     Check,
     Race,
     Ranking,
@@ -23,6 +24,7 @@ from physrank.ranking import (
     Settled,
     UnresolvedError,
     adjoint_gap,
+    advise,
     anchors,
     check,
     race,
@@ -35,6 +37,7 @@ from physrank.rungs import Effort
 from physrank.rungs.diagnosis import residual_floor
 
 __all__ = [
+    "Advice",
     "Certificate",
     "Check",
     "Correction",
@@ -53,6 +56,7 @@ __all__ = [
     "UnresolvedError",
     "__version__",
     "adjoint_gap",
+    "advise",
     "anchors",
     "certificates",
     "certify",

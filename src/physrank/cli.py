@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from physrank import __version__
+from physrank import __version__, ranking
 from physrank.lab import demo as demonstration
 from physrank.lab.demo import Demo
 from physrank.lab.equations import EQUATIONS
@@ -72,6 +72,26 @@ def demo(
     for path in demonstration.write(found, out):
         console.print(f"wrote {path}")
     console.print(f"[dim]{found.wall_seconds:.0f} s in all, compilation included.[/]")
+
+
+@app.command()
+def advise(
+    library: Annotated[str, typer.Argument(help=f"Shipped predictions: {', '.join(demonstration.LIBRARIES)}.")],
+    index: Annotated[int, typer.Option("--input", min=0, help="Which of the shipped inputs.")] = 0,
+    tolerance: Annotated[float, typer.Option(min=0, help="Excess of squared loss that would not matter.")] = 0.0,
+) -> None:
+    """Try every way of ranking on one input: what each costs and settles, and what this problem needs."""
+    data = demonstration.DemoData.load()
+    if library not in data.predictions or index >= len(data.predictions[library]):
+        most = len(next(iter(data.predictions.values()))) - 1
+        console.print(f"got {library}, input {index}; expected {', '.join(data.predictions)}, input 0 to {most}")
+        raise typer.Exit(2)
+    problem = data.problem(find(library)[0].equation, index)
+    console.print(
+        str(ranking.advise(problem, data.candidates(library, index), tolerance=tolerance)),
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 @contextmanager

@@ -28,10 +28,11 @@ def test_batch_comparison_sabotaged():
     """Inputs that get each other's response are noticed: the comparison above can fail."""
     problem, base = SMALL["burgers"].problem, library("burgers")
     libraries = [{k: v * f for k, v in base.items()} for f in (1.0, 1.02)]
-    swapped = list(pr.rank_panel([problem] * 2, libraries))[::-1]
+    swapped = list(pr.rank_panel([problem] * 2, libraries, effort="response"))[::-1]
     with pytest.raises(AssertionError):
         for together, candidates in zip(swapped, libraries, strict=True):
-            np.testing.assert_allclose(together.state, pr.rank(problem, candidates).state, rtol=0, atol=1e-12)
+            alone = pr.rank(problem, candidates, effort="response")
+            np.testing.assert_allclose(together.state, alone.state, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3])
@@ -196,9 +197,9 @@ def test_panel_compiles_once(monkeypatch):
 
     problems = [pr.Stationary(residual, data=np.full(3, float(k))) for k in range(10)]
     libraries = [{"a": np.zeros(3), "b": np.ones(3)}] * 10
-    next(iter(pr.rank_panel(problems[:4], libraries[:4], chunk=4)))
+    next(iter(pr.rank_panel(problems[:4], libraries[:4], chunk=4, effort="response")))
     once = traces
-    list(pr.rank_panel(problems, libraries, chunk=4))  # three chunks, the last one short
+    list(pr.rank_panel(problems, libraries, chunk=4, effort="response"))  # three chunks, the last one short
     assert traces == once
 
 

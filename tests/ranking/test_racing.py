@@ -138,8 +138,8 @@ def test_refusals_name_the_model_and_the_input():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"confidence": 1.0}, "confidence must lie"),
-        ({"confidence": 0.0}, "confidence must lie"),
+        ({"confidence": 1.0}, "confidence must be a number"),
+        ({"confidence": 0.0}, "confidence must be a number"),
         ({"tolerance": -0.1}, "tolerance must be"),
         ({"reach": 0.5}, "reach must be"),
         ({"bound": 0.0}, "bound must be"),

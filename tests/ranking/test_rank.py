@@ -126,7 +126,7 @@ def test_a_misspelt_until_costs_no_solve():
 
 
 def test_a_further_correction_is_timed_and_counted():
-    ranking = pr.rank(SMALL["burgers"].problem, library("burgers"))
+    ranking = pr.rank(SMALL["burgers"].problem, library("burgers"), effort="response")
     again = ranking.corrected()
     assert again.scoring.seconds > ranking.rung.seconds > 0
     assert again.scoring.solves == 2 == again.corrections

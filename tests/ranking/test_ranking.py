@@ -120,7 +120,7 @@ def test_inadmissible_response_is_unresolved_and_backtracking_resolves_it():
 
 
 def test_json_xarray_and_report(tmp_path):
-    ranking = pr.rank(SMALL["burgers"].problem, library("burgers"))
+    ranking = pr.rank(SMALL["burgers"].problem, library("burgers"), effort="response")
     path = ranking.to_json(tmp_path / "r.json")
     stored = json.loads(path.read_text())
     assert stored["order"] == ranking.order
@@ -131,7 +131,7 @@ def test_json_xarray_and_report(tmp_path):
     assert list(data.candidate.values) == list(ranking.names)
     np.testing.assert_array_equal(data.gap.sel(candidate="m1", other="m0"), ranking.gaps[1, 0])
     for case in ("burgers", "reaction-diffusion 2-D"):
-        shown = pr.rank(SMALL[case].problem, library(case))
+        shown = pr.rank(SMALL[case].problem, library(case), effort="response")
         page = shown.report(tmp_path / "r.html").read_text()
         assert f"Trust {shown.best}" in page
         assert "data:image/png;base64" in page

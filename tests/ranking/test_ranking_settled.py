@@ -111,11 +111,12 @@ def test_equal_candidates_are_a_settled_tie():
 def test_an_absurd_candidate_does_not_change_the_order_of_the_others():
     problem = burgers()
     candidates = around(solution(problem), [0.02, 0.03, 0.05, 0.08])
-    without = pr.rank(problem, candidates)
     for absurd in (5 * candidates["c0"], 1e6 * np.ones_like(candidates["c0"]), -candidates["c1"] * 40):
-        ranking = pr.rank(problem, {**candidates, "absurd": absurd})
-        assert [name for name in ranking.order if name != "absurd"] == without.order
-        np.testing.assert_array_equal(ranking.scores[:4], without.scores)
+        for effort in ("auto", "response"):
+            without = pr.rank(problem, candidates, effort=effort)
+            ranking = pr.rank(problem, {**candidates, "absurd": absurd}, effort=effort)
+            assert [name for name in ranking.order if name != "absurd"] == without.order
+            np.testing.assert_array_equal(ranking.scores[:4], without.scores)
         assert list(ranking.left_out) == ["absurd"]
         assert any("absurd had no part in the anchor" in note for note in ranking.notes)
 
@@ -179,7 +180,9 @@ def test_tiny_and_huge_numbers_rank_like_ordinary_ones(size, solver):
 def test_a_correction_that_comes_no_closer_is_unresolved():
     """Newton for atan diverges from 2: the defect grows although the correction is small against the state."""
     problem = pr.Stationary(lambda u: jnp.arctan(u - 100.0))
-    ranking = pr.rank(problem, {"a": np.full(2, 102.0), "b": np.full(2, 102.1), "c": np.full(2, 101.9)})
+    ranking = pr.rank(
+        problem, {"a": np.full(2, 102.0), "b": np.full(2, 102.1), "c": np.full(2, 101.9)}, effort="response"
+    )
     assert ranking.unresolved
     assert not ranking.settled
     assert headline(ranking.to_dict()) == "Unresolved"
@@ -208,7 +211,7 @@ def test_candidates_that_agree_with_each_other_only_raise_a_doubt_that_names_che
     wrong = eqx.tree_at(lambda p: p.viscosity, right, 10 * right.viscosity)
     candidates = around(truth, [0.001, 0.002, 0.003])
     assert any("physrank.check" in doubt for doubt in pr.rank(wrong, candidates).doubts)
-    assert not pr.rank(right, candidates).doubts
+    assert not pr.rank(right, candidates, effort="response").doubts
 
 
 def test_empty_arrays_are_refused_by_name():

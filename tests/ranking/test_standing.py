@@ -59,5 +59,5 @@ def test_refusals():
         pr.select(rows, until="certified")
     with pytest.raises(ValueError, match="total must be"):
         pr.Settled(total=0)
-    with pytest.raises(ValueError, match="confidence must lie"):
+    with pytest.raises(ValueError, match="confidence must be a number"):
         pr.select(rows, until="settled", confidence=1.5)

@@ -14,7 +14,7 @@ from physrank import geometry, ranking, report
 from physrank._io import write_json
 from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS, Equation
-from physrank.lab.evaluation import Recovery, solve_or_rank
+from physrank.lab.evaluation import REFERENCE_TIE, Recovery, solve_or_rank
 from physrank.lab.store.provenance import stamp
 from physrank.physics import Problem
 from physrank.ranking import Ranking, Scores, scorers
@@ -89,6 +89,7 @@ def methods(data: DemoData, library: str) -> dict[str, Callable[..., Scores]]:
     losses = dict(zip(data.names[library], map(float, data.validation_loss[library]), strict=True))
     declared: Equation = EQUATIONS[equation_of(library)]
     return {
+        "ladder": scorers.Ladder(tolerance=REFERENCE_TIE),
         "shared response": scorers.SharedResponse(),
         "shared, 2 corrections": scorers.SharedResponse(corrections=2),
         "raw residual": scorers.RawResidual(),
@@ -149,7 +150,7 @@ class Demo:
         rows, seconds = self.recovery[equation], self.seconds[equation]
         measured = {method: (found.pairs_correct, seconds[method]) for method, found in rows.items()}
         solves = {method: numbers for method, numbers in measured.items() if method.startswith("direct")}
-        return f"Honest yardstick, {EQUATIONS[equation].title}. {solve_or_rank(measured['shared response'], solves)}"
+        return f"Honest yardstick, {EQUATIONS[equation].title}. {solve_or_rank(measured['ladder'], solves)}"
 
 
 def run(progress: Progress) -> Demo:

@@ -37,7 +37,7 @@ def glance(march: March, state: Array) -> Array:
         strength = sum(
             jnp.sum(jnp.abs(leaf.reshape(steps, -1)) ** 2, axis=1) for leaf in jax.tree.leaves(march.forcing)
         )
-        strongest = jax.lax.top_k(strength, len(spread) // 2)[1]
+        strongest = jax.lax.top_k(strength, len(spread) // 2)[1].astype(rows.dtype)
         rows, share = jnp.concatenate([rows, strongest]), jnp.concatenate([share, jnp.ones(len(strongest))])
 
     def against(index: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from physrank.ranking import anchors, scorers
 from physrank.ranking.adjoint import adjoint_gap
+from physrank.ranking.advise import Advice, advise
 from physrank.ranking.check import Check, check
 from physrank.ranking.panel import Selection, select
 from physrank.ranking.race import Race
@@ -12,6 +13,7 @@ from physrank.ranking.scores import Scores, UnresolvedError
 from physrank.ranking.standing import Settled, Standing
 
 __all__ = [
+    "Advice",
     "Check",
     "Race",
     "Ranking",
@@ -21,6 +23,7 @@ __all__ = [
     "Standing",
     "UnresolvedError",
     "adjoint_gap",
+    "advise",
     "anchors",
     "check",
     "race",

@@ -156,6 +156,8 @@ def _climber(problem: Problem, given: Candidates, task: Task, asked: Asked, anch
         return found.state, found.left_out
 
     states = given.states if given.valid.all() else given.states[given.valid]
+    if task.linear and not task.selects:
+        task.proxies(states[0], states[-1])  # refuses what is not linear
     return Climber(problem, question, asked, states, start)
 
 

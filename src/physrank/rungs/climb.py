@@ -56,7 +56,16 @@ class Climber:
         """Where the next level starts; nowhere, where levels are marched."""
         if capabilities.cheap_to_solve(self.problem):
             return np.zeros(())
-        return self.states.mean(axis=0) if self.below is None else np.asarray(self.below.state)
+        return self._middle if self.below is None else np.asarray(self.below.state)
+
+    @property
+    def _middle(self) -> Array:
+        """The median of the candidates, which no outlier moves, on a few points: a place to start from, no more."""
+        grid = capabilities.grid(self.problem)
+        strides = [1] * len(self.shape)
+        if grid is not None:
+            strides[len(strides) - len(grid.shape) :] = [max(n // 16, 1) for n in grid.shape]
+        return np.median(self.states[(slice(None), *(slice(None, None, step) for step in strides))], axis=0)
 
     def stood(self, level: int, found: nested.Standing, seconds: float) -> None:
         """A level is reached: with the one below it, it can tell how far it may be off.
@@ -225,7 +234,8 @@ def _on_grid(climbers: Sequence[Climber], effort: Effort, correction: Correction
 
 def _outright(climber: Climber) -> None:
     """The equation itself, unless that fails and something else is there."""
-    whole = solve(climber.problem, climber.problem, climber.shape, climber.question, WHOLE)
+    start, _ = climber.anchor()
+    whole = solve(climber.problem, climber.problem, climber.shape, climber.question, WHOLE, start)
     if whole.failed is None or climber.rung is None:
         climber.arrived(whole)
 

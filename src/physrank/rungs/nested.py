@@ -18,6 +18,7 @@ from physrank.tasks import Task
 
 RESOLVED = 1e-2  # of the variance in the top third of the spectrum that is carried: a level with more decides nothing
 LEAST = 16  # points per side of the coarsest grid
+MOST = 8  # halvings of a problem that does not say how large its grid is
 KEPT = 2e-2  # of the range of a coefficient, an initial state, a force: a level that loses more decides nothing
 
 
@@ -60,12 +61,12 @@ def levels(problem: Problem) -> tuple[int, ...]:
 @lru_cache(maxsize=64)
 def _levels(structure: Any, leaves: tuple[Any, ...]) -> tuple[int, ...]:
     problem, deepest = jax.tree.unflatten(structure, leaves), 0
-    with compute.double():
-        while eqx.filter_eval_shape(capabilities.coarser, problem, deepest + 1) is not None:
-            deepest += 1
     grid = capabilities.grid(problem)
-    fine = deepest if grid is None else int(np.log2(max(min(grid.shape) / LEAST, 1.0)))
-    return tuple(range(min(deepest, fine), 0, -1))
+    most = MOST if grid is None else int(np.log2(max((min(grid.shape) + 1) / LEAST, 1.0)))
+    with compute.double():
+        while deepest < most and eqx.filter_eval_shape(capabilities.coarser, problem, deepest + 1) is not None:
+            deepest += 1
+    return tuple(range(deepest, 0, -1))
 
 
 def stand(problem: Problem, below: JaxArray, level: int, task: Task, shape: tuple[int, ...], lowest: bool) -> Standing:

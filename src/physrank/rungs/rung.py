@@ -19,7 +19,7 @@ from physrank.tasks import Task
 SAFETY = 2.0  # a gap is settled when it exceeds so many times what a further correction would move it by
 ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
 MANY = 64  # candidates up to which every distance between two of them is computed
-CANCELLED = 1e-3  # of its terms: a score below is computed from differences
+CANCELLED = 1e-3  # of its terms: a squared distance below is computed from differences
 BLIND = 1e-6  # a pair differs along a direction when the cosine exceeds this
 
 
@@ -101,18 +101,6 @@ class Question:
         centre = self._centred[0]
         return gap_matrix(self._squares - 2 * self._products(proxy - centre))
 
-    def scores(self, proxy: Array) -> Array:
-        """S_i = ‖q − y_i‖², in units²; from the products, or anew where those would cancel."""
-        centre, squares = self._centred[0], self._squares
-        offset = self.measured(proxy - centre)
-        with np.errstate(invalid="ignore", over="ignore"):
-            size = self.space.norm_squared(offset)
-            found = size - 2 * self._products(proxy - centre) + squares
-            close = ~(found > CANCELLED * (size + squares)) & ~np.isnan(squares)
-        if close.any():
-            found[close] = scores_of(self.space, self.measured(self.outputs[close]), self.measured(proxy))
-        return found
-
 
 @dataclass(frozen=True, eq=False)
 class Rung:
@@ -146,7 +134,8 @@ class Rung:
     @cached_property
     def scores(self) -> Array:
         """S_i = ‖q − y_i‖², in units²."""
-        return self.question.scores(self.proxy)
+        question = self.question
+        return scores_of(question.space, question.measured(question.outputs), question.measured(self.proxy))
 
     @cached_property
     def gaps(self) -> Array:

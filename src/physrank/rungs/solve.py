@@ -12,19 +12,30 @@ from physrank.rungs.evidence import OnGrid
 from physrank.rungs.rung import Question, Rung
 
 
-def solve(problem: Problem, coarse: Problem, shape: tuple[int, ...], question: Question, name: str) -> Rung:
+def solve(
+    problem: Problem,
+    coarse: Problem,
+    shape: tuple[int, ...],
+    question: Question,
+    name: str,
+    guess: Array | None = None,
+) -> Rung:
     """`coarse` is the problem itself or a coarser statement of it; `shape` that of a state of the problem."""
     started = time.perf_counter()
-    state, failed = solution(problem, coarse, shape)
-    found = OnGrid(state, state)
+    state, failed = solution(problem, coarse, shape, guess)
+    # Solved to round-off on its own grid: there is nothing left to move. A coarser one does not know how far it is off.
+    found = OnGrid(state, state, movements={"linearisation": np.zeros_like(state)} if coarse is problem else {})
     seconds = time.perf_counter() - started
     return Rung(name, question, found, found.seen(question.task), solves=1, seconds=seconds, failed=failed)
 
 
-def solution(problem: Problem, coarse: Problem, shape: tuple[int, ...]) -> tuple[Array, str | None]:
-    """The solution on the problem's grid, and why it failed if it did."""
+def solution(
+    problem: Problem, coarse: Problem, shape: tuple[int, ...], guess: Array | None = None
+) -> tuple[Array, str | None]:
+    """The solution on the problem's grid, and why it failed if it did; searched from `guess`, or from zero."""
     own = coarse.state_shape or shape
-    guess = np.zeros(tuple(n if n is not None else m for n, m in zip(own, shape, strict=True)))
+    if guess is None:
+        guess = np.zeros(tuple(n if n is not None else m for n, m in zip(own, shape, strict=True)))
     result = compute.run(_solve, coarse, guess)
     lifted = capabilities.raised(problem, result.state, shape)
     if lifted.shape != shape:

@@ -10,7 +10,7 @@ def solve_or_rank(ranked: Measured, solves: Mapping[str, Measured]) -> str:
     pairs, seconds = ranked
     rivals = {name: cost for name, (found, cost) in solves.items() if found >= pairs and cost <= seconds}
     if not rivals:
-        return "Rank: no direct solve in the table is both cheaper than the shared response and as accurate."
+        return "Rank: no direct solve in the table is both cheaper and as accurate."
     name = min(rivals, key=lambda solve: rivals[solve])
     ratio = seconds / rivals[name]
-    return f"Solve: {name} is {ratio:.1f} times cheaper than the shared response and recovers no fewer pairs."
+    return f"Solve: {name} is {ratio:.1f} times cheaper than ranking and recovers no fewer pairs."

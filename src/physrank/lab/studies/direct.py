@@ -13,6 +13,7 @@ from physrank.lab.studies._kit.cases import Context, measure, problems_and_candi
 from physrank.ranking import scorers
 
 RANKINGS = {
+    "ladder": scorers.Ladder(tolerance=1e-6),
     "shared": scorers.SharedResponse(),
     "shared, 2 corrections": scorers.SharedResponse(corrections=2),
     "raw": scorers.RawResidual(),
@@ -63,7 +64,7 @@ def advice(table: dict[str, dict[str, Any]]) -> dict[str, str]:
     for equation, rows in table.items():
         measured = {name: (row["pairs_correct"], row["median_seconds"]) for name, row in rows.items()}
         solves = {name: numbers for name, numbers in measured.items() if name.startswith("direct")}
-        said[equation] = solve_or_rank(measured["shared"], solves)
+        said[equation] = solve_or_rank(measured["ladder"], solves)
     return said
 
 
@@ -96,9 +97,8 @@ def _figure(table: dict[str, dict[str, Any]]) -> Figure:
     for axis, (equation, rows) in zip(figure.subplots(1, len(table)), table.items(), strict=True):
         for method, row in rows.items():
             wrong = max(1 - row["pairs_correct"] / row["pairs"], 1e-4)
-            colour = (
-                "#c2185b" if method.startswith("shared") else "#1b1f24" if method.startswith("direct") else "#8a939e"
-            )
+            kind = method.split(",")[0]
+            colour = {"ladder": "#0d47a1", "shared": "#c2185b", "direct": "#1b1f24"}.get(kind, "#8a939e")
             axis.plot(1e3 * row["median_seconds"], wrong, "s" if method.startswith("direct") else "o", color=colour)
             place = (1e3 * row["median_seconds"], wrong)
             short = (

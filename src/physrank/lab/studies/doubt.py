@@ -1,4 +1,4 @@
-"""Study 9: when a ranking calls a pair settled, is it right? And how much does it leave open?"""
+"""Study 9: when a ranking calls a pair settled, is it right? How much is left open? One response, and the ladder."""
 
 from typing import Any
 
@@ -12,28 +12,44 @@ from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of
 
 TIE = 1e-6
+EFFORTS: dict[str, dict[str, Any]] = {  # what `rank` is asked for; the ladder need not settle what would not matter
+    "response": {"effort": "response"},
+    "ladder": {"effort": "auto", "tolerance": TIE},
+}
 ARITHMETIC = 1  # of the uncertainties: raised when what they compute changes
 RATIOS = np.geomspace(0.1, 100, 31)  # of |gap| to its uncertainty
 
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
-    found = {library.name: _measure(context, library) for library in GROUPS["primary"]}
-    of = {
-        equation.name: [found[library.name] for library in GROUPS["primary"] if library.equation == equation.name]
-        for equation in equations_of(GROUPS["primary"])
-    }
+    found, climbed = (
+        {library.name: _measure(context, library, effort) for library in GROUPS["primary"]} for effort in EFFORTS
+    )
+    of, on_ladder = (
+        {
+            equation.name: [tables[library.name] for library in GROUPS["primary"] if library.equation == equation.name]
+            for equation in equations_of(GROUPS["primary"])
+        }
+        for tables in (found, climbed)
+    )
     result = {
         "study": "doubt",
         "profile": context.profile.name,
         "cells": {name: _row([table]) for name, table in found.items()},
         "by_equation": {name: _row(tables) for name, tables in of.items()},
         "pooled": _row(list(found.values())),
+        "ladder": {name: _row(tables) | {"ended_on": _ended(tables)} for name, tables in on_ladder.items()},
         "curves": {name: _curve(tables) for name, tables in of.items()},
     }
     return result, _figure(result)
 
 
-def _measure(context: Context, library: Library) -> dict[str, Array]:
+def _ended(tables: list[dict[str, Array]]) -> dict[str, int]:
+    """How many inputs ended on which rung."""
+    names, counts = np.unique(np.concatenate([t["rung"] for t in tables]), return_counts=True)
+    return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
+
+
+def _measure(context: Context, library: Library, effort: str) -> dict[str, Array]:
     """Gaps, their uncertainties and the true gaps of all pairs above the diagonal, input by input."""
 
     def make() -> dict[str, Array]:
@@ -41,7 +57,7 @@ def _measure(context: Context, library: Library) -> dict[str, Array]:
         upper = np.triu_indices(len(cases[0][1]), 1)
         references = references_of(context, library, "evaluation")
         panel = ranking.rank_panel(
-            [p for p, _ in cases], [c for _, c in cases], effort="response", allow_unresolved=True
+            [p for p, _ in cases], [c for _, c in cases], allow_unresolved=True, **EFFORTS[effort]
         )
         rows = []
         for k, (one, reference) in enumerate(zip(panel, references, strict=True)):
@@ -56,12 +72,14 @@ def _measure(context: Context, library: Library) -> dict[str, Array]:
                     "best settled": one.best_settled,
                     "best right": losses[int(np.nanargmin(one.scores))] <= losses.min() + TIE,
                     "left out": len(one.left_out),
+                    "rung": np.array(one.rung.name),
                 }
             )
-            context.progress(f"{library.name} doubt", k + 1, len(cases))
+            context.progress(f"{library.name} {effort}", k + 1, len(cases))
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
-    return context.cached("doubt", context.content(library, "evaluation") | {"arithmetic": ARITHMETIC}, make)
+    key = context.content(library, "evaluation") | {"arithmetic": ARITHMETIC}
+    return context.cached("doubt", key | ({} if effort == "response" else {"effort": effort}), make)
 
 
 def _row(tables: list[dict[str, Array]]) -> dict[str, Any]:
@@ -77,6 +95,7 @@ def _row(tables: list[dict[str, Array]]) -> dict[str, Any]:
         "non_ties": int(real.sum()),
         "settled": int((settled & real).sum()),
         "open": int((~settled & real).sum()),
+        "right": int((real & (np.sign(gaps) == np.sign(true))).sum()),
         "wrong": int((wrong & real).sum()),
         "wrong_ties": int((wrong & ~real).sum()),
         "best_settled": int(sure.sum()),
@@ -112,7 +131,19 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
                 share <= 0.015,
             ),
         ]
-    return found
+    return found + [claim for name, row in result["ladder"].items() for claim in _claims_of_the_ladder(name, row)]
+
+
+def _claims_of_the_ladder(name: str, row: dict[str, Any]) -> list[tuple[str, bool]]:
+    title, share, right = EQUATIONS[name].title, row["open"] / row["non_ties"], row["right"] / row["non_ties"]
+    return [
+        (
+            f"{title}, on the ladder: at least 99.95 % of non-tie pairs are right ({row['right']:,} of {row['non_ties']:,}, "
+            f"{right:.2%}), and at least 99.9 % of the settled ones ({row['wrong']} of {row['settled']:,} are wrong)",
+            right >= 0.9995 and row["wrong"] <= 1e-3 * row["settled"],
+        ),
+        (f"{title}, on the ladder: at most 2 % are left open ({row['open']} of {row['non_ties']:,})", share <= 0.02),
+    ]
 
 
 def _figure(result: dict[str, Any]) -> Figure:

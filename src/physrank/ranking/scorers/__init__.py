@@ -12,7 +12,7 @@ from physrank.ranking.scorers.baselines import (
 )
 from physrank.ranking.scorers.controls import ReversedResponse, WrongInput
 from physrank.ranking.scorers.dual import AdaptedMajorant, CommonEnergy
-from physrank.ranking.scorers.ours import DirectSolve, SharedResponse
+from physrank.ranking.scorers.ours import DirectSolve, Ladder, SharedResponse
 from physrank.ranking.scorers.protocol import Case, Scorer
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Case",
     "CommonEnergy",
     "DirectSolve",
+    "Ladder",
     "MeanCentrality",
     "MedoidCentrality",
     "RawResidual",

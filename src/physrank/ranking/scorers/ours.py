@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from physrank.geometry.space import Array
 from physrank.physics import Correction, Problem
+from physrank.ranking import anchors
 from physrank.ranking.scorers.protocol import Case, Found, Scorer
-from physrank.rungs import coarsened
+from physrank.rungs import Asked, Climber, Effort, Question, climb, coarsened
+from physrank.rungs.effort import resolve
 from physrank.rungs.solve import solution
 
 
@@ -20,6 +22,28 @@ class SharedResponse(Scorer):
     def score(self, case: Case) -> Found:
         ranking = case.ranked(self.corrections)
         return ranking.scores[case.candidates.valid], ranking.unresolved, ranking.scoring.solves
+
+
+@dataclass(frozen=True)
+class Ladder(Scorer):
+    """As `rank` does it: the cheapest rung that settles every pair beyond `tolerance`."""
+
+    effort: str | Effort = "auto"
+    tolerance: float = 0.0
+
+    name = "ladder"
+
+    def score(self, case: Case) -> Found:
+        given, anchor = case.candidates, anchors.resolve(case.anchor, case.problem)
+        question = Question.of(case.task, given.states, given.valid)
+
+        def start() -> tuple[Array, dict[str, str]]:
+            found = anchor.of(given, case.problem)
+            return found.state, found.left_out
+
+        climber = Climber(case.problem, question, Asked(tolerance=self.tolerance), case.states, start)
+        (rung,) = climb([climber], resolve(self.effort), Correction())
+        return rung.scores[given.valid], rung.failed, rung.solves
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,176 @@
+"""Benchmarks of the ladder: whole calls of `rank` against solving the same equation on the same grid, in one run."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import physrank as pr
+from physrank import compute
+from physrank.lab.equations import EQUATIONS
+from physrank.lab.inputs import SineGordonInput, diffusion_reaction_cells
+from physrank.lab.references import pdebench
+from physrank.ranking.candidates import Candidates
+from physrank.rungs.solve import _solve
+
+TIE = 1e-6  # excess of squared loss that would not matter, as in the studies
+RAW, PLAIN = pr.scorers.RawResidual(), pr.scorers.SharedResponse()
+COLD = "import physrank as pr, numpy as np, time; from physrank.lab.demo import DemoData; d = DemoData.load(); "
+
+
+def solved(problem: pr.Problem, shape: tuple[int, ...]) -> Any:
+    return compute.run(_solve, problem, np.zeros(shape))
+
+
+def library(truth: np.ndarray, number: int = 8, seed: int = 0) -> dict[str, np.ndarray]:
+    """Predictions 2 to 6 % off, smooth and rough parts mixed; initial rows and edges are those of the truth."""
+    random, found = np.random.default_rng(seed), {}
+    window = np.ones(truth.shape)
+    if truth.shape[0] != truth.shape[-1]:
+        window *= np.linspace(0, 1, truth.shape[0]).reshape(-1, *[1] * (truth.ndim - 1))
+    for k in range(number):
+        noise = random.standard_normal(truth.shape)
+        for axis in range(truth.ndim):
+            for _ in range(4):
+                noise = (noise + np.roll(noise, 1, axis) + np.roll(noise, -1, axis)) / 3
+        noise = noise / np.sqrt(np.mean(noise**2)) + 0.1 * random.standard_normal(truth.shape)
+        found[f"m{k}"] = truth + (0.02 + 0.005 * k) * np.sqrt(np.mean(truth**2)) * noise * window
+    return found
+
+
+def field(points: int) -> pr.equations.ReactionDiffusion:
+    def force(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return 40 * np.sin(np.pi * x) * np.sin(2 * np.pi * y) + 20 * np.sin(3 * np.pi * x) * np.sin(np.pi * y)
+
+    return pr.equations.ReactionDiffusion(
+        lambda x, y: np.exp(0.6 * np.sin(2 * np.pi * x) * np.cos(np.pi * y)), force, 1.0, 0.8, points=points
+    )
+
+
+def wave() -> pr.equations.Burgers:
+    return pr.equations.Burgers(
+        lambda x: np.sin(x) + 0.4 * np.cos(3 * x), 0.02, np.linspace(0, 1, 48), lambda t, x: 0.3 * np.sin(2 * x - t)
+    )
+
+
+def pendulum() -> pr.equations.SineGordon:
+    return EQUATIONS["sine_gordon"].problem(SineGordonInput.sample("development", 0, "base"))  # pyright: ignore[reportReturnType]
+
+
+def cells() -> pr.equations.DiffusionReaction:
+    frames = pdebench.diffusion_reaction(diffusion_reaction_cells("development", 0), np.linspace(0, 5, 101))
+    return pr.equations.DiffusionReaction(frames[9], np.linspace(0.45, 5, 92))
+
+
+CASES: dict[str, tuple[str, Callable[[], Any], str, int]] = {
+    "rd": ("reaction–diffusion 128²", lambda: field(128), "≤ 0.25", 25),
+    "rd_512": ("reaction–diffusion 512²", lambda: field(512), "≤ 0.083", 5),
+    "burgers": ("Burgers 384 × 47 × 4", wave, "≤ 0.33", 25),
+    "sine_gordon": ("Sine–Gordon 384 × 47 × 4", pendulum, "≤ 0.33", 25),
+    "diffusion_reaction": ("diffusion–reaction 128², 91 steps", cells, "≤ 0.2", 3),
+}
+
+
+def measure_ladder(results: dict[str, Any], record: Callable[..., None], median_seconds: Callable[..., Any]) -> None:
+    for key, (what, make, asked, repeats) in CASES.items():
+        problem = make()
+        shape = tuple(n or 92 for n in problem.state_shape)
+        truth = solved(problem, shape).state
+        given = Candidates.of(library(truth), problem)
+        functions: dict[str, Callable[[], Any]] = {
+            "auto": lambda p=problem, g=given: pr.rank(p, g, tolerance=TIE).scores,
+            "solve": lambda p=problem, s=shape: solved(p, s).state,
+            "raw residual": lambda p=problem, g=given: RAW(p, g).values,
+        }
+        times = median_seconds(functions, repeats)
+        record(f"ladder_{key}", f"{what}: rank ÷ a solve on the same grid", times, "auto", "solve", asked)
+        if key == "rd":
+            record("ladder_raw", f"{what}: rank ÷ raw residuals of eight", times, "auto", "raw residual", "≤ 1")
+        ranking = pr.rank(problem, given, tolerance=TIE)
+        whole = pr.rank(problem, given, effort="solve", tolerance=TIE)
+        results[f"ladder_{key}"] |= {
+            "ended on": ranking.rung.name,
+            "settled": bool(ranking.settled),
+            "same order": ranking.order == whole.order,
+        }
+        print(f"   ended on: {ranking.rung.name}; settled {ranking.settled}; same order {ranking.order == whole.order}")
+    _doubt(record, median_seconds)
+    _growth(results)
+    _many(record, median_seconds)
+    _cold(results)
+
+
+def _doubt(record: Callable[..., None], median_seconds: Callable[..., Any]) -> None:
+    """What it costs an ordinary response to know its doubt."""
+    for key, (what, make, _, repeats) in CASES.items():
+        if key == "rd_512":
+            continue
+        problem = make()
+        shape = tuple(n or 92 for n in problem.state_shape)
+        given = Candidates.of(library(solved(problem, shape).state), problem)
+        functions = {
+            "with doubt": lambda p=problem, g=given: pr.rank(p, g, effort="response").scores,
+            "without": lambda p=problem, g=given: PLAIN(p, g, anchor="auto").values,
+        }
+        times = median_seconds(functions, repeats)
+        record(f"doubt_{key}", f"{what}: a response with its doubt ÷ without", times, "with doubt", "without", "≤ 1.5")
+
+
+def _growth(results: dict[str, Any]) -> None:
+    """How the time of a whole call grows with the number of unknowns."""
+    sizes, seconds = (64, 128, 256, 512), []
+    for points in sizes:
+        problem = field(points)
+        given = Candidates.of(library(solved(problem, problem.state_shape).state), problem)
+        pr.rank(problem, given, tolerance=TIE)
+        spent = []
+        for _ in range(7):
+            started = time.perf_counter()
+            pr.rank(problem, given, tolerance=TIE)
+            spent.append(time.perf_counter() - started)
+        seconds.append(float(np.median(spent)))
+    exponent = float(np.polyfit(np.log(np.square(sizes)), np.log(seconds), 1)[0])
+    results["ladder_growth"] = {
+        "what": "reaction–diffusion 64² to 512²: exponent of the time of rank in the number of unknowns",
+        "ratio": exponent,
+        "asked": "≤ 1.1",
+        "seconds": dict(zip(map(str, sizes), seconds, strict=True)),
+    }
+    print(f"{results['ladder_growth']['what']}: {exponent:.2f} (asked ≤ 1.1)", flush=True)
+
+
+def _many(record: Callable[..., None], median_seconds: Callable[..., Any]) -> None:
+    problem = field(128)
+    truth = solved(problem, problem.state_shape).state
+    random = np.random.default_rng(0)
+    states = truth + 0.02 * random.standard_normal((1000, 1, 1)) * random.standard_normal((1000, *truth.shape))
+    given = Candidates(tuple(map(str, range(1000))), states)
+    functions = {
+        "rank": lambda: pr.rank(problem, given, decide="best", tolerance=TIE).scores,
+        "reading": lambda: np.abs(states).max(axis=(1, 2)),
+    }
+    times = median_seconds(functions, 5)
+    record("ladder_many", "1,000 candidates of 128²: rank ÷ reading them once", times, "rank", "reading", "")
+
+
+def _cold(results: dict[str, Any]) -> None:
+    """From a fresh process to the first verdict, compilation and all."""
+    found = {}
+    for effort in ("auto", "response"):
+        rank = f"pr.rank(p, c, effort='{effort}')"
+        body = (
+            "p, c = d.problem('burgers', 0), d.candidates('burgers-fno-e1', 0); t = time.time(); "
+            f"{rank}; print(time.time() - t)"
+        )
+        done = subprocess.run([sys.executable, "-c", COLD + body], capture_output=True, text=True, check=True)
+        found[effort] = float(done.stdout.split()[-1])
+    results["ladder_cold"] = {
+        "what": "Burgers, first ranking of a process, compilation included: ladder ÷ response",
+        "ratio": found["auto"] / found["response"],
+        "asked": "",
+        "seconds": found,
+    }
+    print(f"{results['ladder_cold']['what']}: {found['auto'] / found['response']:.2f} — {found}", flush=True)

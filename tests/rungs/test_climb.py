@@ -1,0 +1,224 @@
+"""The ladder: coarse grids decide what they see, and nothing else; what is open climbs; nothing is lost on the way."""
+
+import json
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import physrank as pr
+from physrank.rungs import nested
+from problems import CASES
+
+POINTS, MODE = 64, 40
+
+
+def field(amplitude=0.0):
+    """Smooth reaction–diffusion, and if asked for a force at mode 40 that no coarse grid sees."""
+    return pr.equations.ReactionDiffusion(
+        lambda x, y: 1 + 0.5 * np.cos(np.pi * x) * y,
+        lambda x, y: (
+            20 * np.sin(np.pi * x) * np.sin(np.pi * y) + amplitude * np.sin(MODE * np.pi * x) * np.sin(MODE * np.pi * y)
+        ),
+        1.0,
+        0.5,
+        points=POINTS,
+    )
+
+
+def wave(amplitude=0.0, pulse=0.0):
+    """Burgers over half a time unit, with structure at mode 40 from the start or by a short pulse."""
+    return pr.equations.Burgers(
+        lambda x: np.sin(x) + amplitude * np.sin(MODE * x),
+        5e-4,
+        np.linspace(0, 0.5, 41),
+        lambda t, x: pulse * np.exp(-(((t - 0.33) / 0.006) ** 2)) * np.sin(MODE * x),
+        points=192,
+        substeps=8,
+    )
+
+
+def solved(problem):
+    state, failed = pr.scorers.DirectSolve().solution(problem, problem.state_shape)
+    assert failed is None
+    return state
+
+
+def blind_library(with_it, without):
+    """Candidates that a grid blind to the structure would order the other way round."""
+    offset = np.zeros_like(with_it)
+    offset[..., :] = np.sin(3 * np.linspace(0, 2 * np.pi, with_it.shape[-1], endpoint=False))
+    last = (with_it - without)[-1] if with_it.shape[0] != with_it.shape[-1] else with_it - without
+    offset *= np.sqrt(np.mean(last**2) / np.mean(offset**2))
+    return {
+        "with": with_it + 0.7 * offset,
+        "without": without + 0.1 * offset,
+        "between": (with_it + without) / 2 + 0.2 * offset,
+    }
+
+
+@pytest.fixture(scope="module")
+def smooth():
+    problem = field()
+    truth = solved(problem)
+    x = np.linspace(0, 1, POINTS + 2)
+    shapes = [np.outer(np.sin(k * np.pi * x), np.sin(m * np.pi * x)) for k, m in ((1, 2), (2, 3), (3, 1))]
+    return problem, truth, {f"m{k}": truth + 0.01 * (k + 1) * shape for k, shape in enumerate(shapes)}
+
+
+def test_a_smooth_library_is_settled_from_a_coarse_grid(smooth):
+    problem, truth, candidates = smooth
+    ranking = pr.rank(problem, candidates)
+    assert ranking.order == ["m0", "m1", "m2"] and ranking.settled
+    assert [step.rung for step in ranking.effort] == ["grid of 18 × 18", "steps on the problem's grid"]
+    assert ranking.effort[-1].open == 0 and ranking.corrections == 0
+    # The proxy is as good as the steps say: what they leave is below what they moved.
+    assert ranking.space.norm(ranking.proxy - truth) <= ranking.error_uncertainty
+
+
+def test_a_march_is_settled_on_a_coarse_grid_with_a_look_at_its_own():
+    problem = pr.equations.Burgers(lambda x: np.sin(x), 0.05, np.linspace(0, 1, 9), points=128, substeps=8)
+    truth = solved(problem)
+    x = np.arange(128) * 2 * np.pi / 128
+    candidates = {f"m{k}": truth + 0.02 * k * np.sin((k + 1) * x) for k in (1, 2, 3)}
+    ranking = pr.rank(problem, candidates)
+    assert ranking.order == ["m1", "m2", "m3"] and ranking.settled
+    names = [step.rung for step in ranking.effort]
+    assert names[-1] == "a look at the problem's grid" and ranking.rung.name.startswith("grid of 9 × ")
+    assert ranking.state.shape == truth.shape  # lifted when asked for
+    np.testing.assert_allclose(ranking.state[-1], ranking.proxy, atol=1e-12)
+
+
+@pytest.mark.parametrize("amplitude", [100.0, 10_000.0])
+def test_grids_that_cannot_see_a_force_do_not_decide_about_it(amplitude):
+    problem, plain = field(amplitude), field()
+    candidates = blind_library(solved(problem), solved(plain))
+    ranking = pr.rank(problem, candidates)
+    assert ranking.order == pr.rank(problem, candidates, effort="solve").order
+    assert ranking.order[-1] == "without"
+    assert not ranking.rung.name.startswith("grid of")
+
+
+@pytest.mark.parametrize(("amplitude", "pulse"), [(0.02, 0.0), (0.1, 0.0), (0.0, 5.0)])
+def test_grids_that_cannot_see_a_wave_do_not_decide_about_it(amplitude, pulse):
+    problem = wave(amplitude, pulse)
+    candidates = blind_library(solved(problem), solved(wave()))
+    ranking = pr.rank(problem, candidates)
+    assert ranking.order == pr.rank(problem, candidates, effort="solve").order
+    assert ranking.order[-1] == "without"
+
+
+def test_without_the_look_a_coarse_grid_would_be_believed(monkeypatch):
+    """The sabotaged twin: with nothing to see on the problem's grid, the blind grids settle the wrong order."""
+    problem = wave(0.02)
+    candidates = blind_library(solved(problem), solved(wave()))
+    honest, nothing = nested.many, (np.zeros(192), np.zeros(192))
+    monkeypatch.setattr(nested, "many", lambda f, *rest: [nothing] if f is nested.unseen else honest(f, *rest))
+    ranking = pr.rank(problem, candidates)
+    assert ranking.settled and ranking.order[0] == "without"
+
+
+def test_a_coefficient_that_jumps_between_coarse_nodes_is_left_to_the_problems_grid():
+    def problem(width):
+        return pr.equations.ReactionDiffusion(
+            lambda x: np.where(np.abs(x - 0.53) < width, 0.02, 1.0),
+            lambda x: 10 * np.ones_like(x),
+            0.5,
+            0.1,
+            points=127,
+            dims=1,
+        )
+
+    truth, plain = solved(problem(0.006)), solved(problem(1e-9))
+    offset = np.sin(3 * np.pi * np.linspace(0, 1, 129)) * np.abs(truth - plain).max()
+    candidates = {
+        "jump": truth + 0.6 * offset,
+        "none": plain + 0.1 * offset,
+        "half": (truth + plain) / 2 + 0.2 * offset,
+    }
+    ranking = pr.rank(problem(0.006), candidates)
+    assert ranking.rung.name == "shared response"
+    assert ranking.order == pr.rank(problem(0.006), candidates, effort="solve").order
+
+
+def test_near_ties_within_the_tolerance_drive_no_effort(smooth):
+    problem, _truth, candidates = smooth
+    twins = candidates | {"twin": candidates["m0"] + 1e-9 * candidates["m1"]}
+    assert not pr.rank(problem, twins).effort[-1].rung.startswith("steps")
+    relaxed = pr.rank(problem, twins, tolerance=1e-8)
+    assert relaxed.settled and relaxed.effort[-1].rung.startswith("steps") and len(relaxed.effort) == 2
+
+
+def test_only_the_best_may_be_asked_for(smooth):
+    problem, _, candidates = smooth
+    twins = candidates | {"twin": candidates["m2"] + 1e-9 * candidates["m1"]}
+    best = pr.rank(problem, twins, decide="best")
+    assert best.settled and best.best == "m0" and len(best.effort) == 2
+
+
+def test_a_panel_climbs_like_its_inputs_alone(smooth):
+    problem, truth, candidates = smooth
+    blind = field(1000.0)
+    hidden = blind_library(solved(blind), truth)
+    libraries = [candidates, dict(zip(candidates, hidden.values(), strict=True)), candidates]
+    panel = list(pr.rank_panel([problem, blind, problem], libraries))
+    for ranking, (alone, library) in zip(panel, zip([problem, blind, problem], libraries, strict=True), strict=True):
+        single = pr.rank(alone, library)
+        assert ranking.order == single.order and ranking.settled == single.settled
+        assert ranking.rung.name == single.rung.name
+        np.testing.assert_allclose(ranking.scores, single.scores, rtol=1e-6)
+
+
+def test_a_problem_without_levels_climbs_by_corrections():
+    problem, state = CASES["stationary, dense"].problem, CASES["stationary, dense"].state(0)
+    truth = pr.scorers.DirectSolve().solution(problem, state.shape)[0]
+    candidates = {"near": truth + 0.3 * state, "far": truth - 0.6 * state}
+    ranking = pr.rank(problem, candidates)
+    assert next(step.rung for step in ranking.effort) == "shared response"
+    assert 1 <= ranking.corrections <= 3
+    assert ranking.order == ["near", "far"]
+
+
+def cubic(level=0):
+    """−u'' + u³ = f on 127 nodes, or fewer."""
+    n = 128 // 2**level - 1
+
+    def residual(u, f):
+        padded = jnp.pad(u, 1)
+        return (2 * u - padded[:-2] - padded[2:]) * (n + 1) ** 2 + u**3 - f
+
+    force = 10 * np.sin(np.pi * np.arange(1, n + 1) / (n + 1))
+    grid = pr.Grid.nodes(n, n / (n + 1), kind="polynomial")
+    return pr.Stationary(residual, force, grid=grid, shape=(n,), coarsen=cubic if level == 0 else None)
+
+
+def test_own_problems_bring_their_own_levels():
+    truth, x = solved(cubic()), np.linspace(0, 1, 127)
+    candidates = {"a": truth + 0.02 * np.sin(2 * np.pi * x), "b": truth + 0.05 * np.sin(3 * np.pi * x)}
+    ranking = pr.rank(cubic(), candidates)
+    assert ranking.order == ["a", "b"] and ranking.effort[0].rung.startswith("grid of")
+
+
+def test_whoever_names_an_anchor_or_corrections_means_the_response(smooth):
+    problem, _, candidates = smooth
+    for options in ({"anchor": "mean"}, {"corrections": 1}, {"until": "settled"}, {"effort": "response"}):
+        ranking = pr.rank(problem, candidates, **options)
+        assert ranking.rung.name == "shared response" and ranking.corrections == 1
+    both = pr.rank(problem, candidates, anchor="mean", effort="auto")
+    assert both.rung.name == "steps on the problem's grid"
+
+
+def test_a_ranking_from_below_the_grid_can_do_all_that_others_can(smooth, tmp_path):
+    problem, _truth, candidates = smooth
+    ranking = pr.rank(problem, candidates)
+    assert ranking.response.converged and ranking.on_grid.corrections == 1
+    assert ranking.corrected().order == ranking.order
+    average = ranking.rescore(pr.tasks.linear(lambda u: u[10:20, 10:20], name="corner"))
+    assert average.task.name == "corner" and np.isfinite(average.uncertainty).all()
+    assert pr.certify(problem, ranking).settled
+    assert abs(pr.adjoint_gap(ranking, "m0", "m1") - ranking.on_grid.gaps[0, 1]) <= 1e-6 * abs(ranking.gaps[0, 1])
+    content = json.loads(ranking.to_json(tmp_path / "ranking.json").read_text())
+    assert content["response"] is None and content["effort"][-1]["open_pairs"] == 0
+    assert "effort: grid of 18 × 18" in str(ranking)
+    assert "Effort" in ranking.report(tmp_path / "page.html").read_text()
+    ranking.to_xarray()
