@@ -1,6 +1,7 @@
 """Task spaces: finite-dimensional Hilbert spaces with a diagonal (quadrature) inner product."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,12 @@ class TaskSpace:
             raise ValueError(
                 f"Expected outputs of shape (..., {', '.join(map(str, self.shape))}); got {outputs.shape}."
             )
-        return (np.sqrt(self.weights) * outputs).reshape(*lead, self.weights.size)
+        return (self.roots * outputs).reshape(*lead, self.weights.size)
+
+    @cached_property
+    def roots(self) -> Array:
+        """√M."""
+        return np.sqrt(self.weights)
 
     def inner(self, x: Array, y: Array) -> Array:
         return np.sum(self.coordinates(x) * self.coordinates(y), axis=-1)
@@ -53,7 +59,8 @@ class TaskSpace:
         if np.shape(x) == self.shape:  # one output: no square roots of weights
             flat = np.ravel(x)
             return np.asarray(np.dot(flat * self.weights.ravel(), flat))
-        return np.sum(self.coordinates(x) ** 2, axis=-1)
+        flat = self.coordinates(x)
+        return np.sum(np.multiply(flat, flat, out=flat), axis=-1)
 
     def norm(self, x: Array) -> Array:
         return np.sqrt(self.norm_squared(x))

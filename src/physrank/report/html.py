@@ -32,7 +32,7 @@ def html_report(result: dict[str, Any], figure: Figure) -> str:
         "<p class=muted>Estimated errors and what follows ± are estimates, not bounds.</p>",
         '<img alt="candidates, proxy and estimated errors" '
         f'src="data:image/png;base64,{base64.b64encode(png(figure)).decode()}">',
-        f"<h2>Effort</h2><p>{escape(climbed(result))}</p>",
+        f"<h2>Effort</h2><p>{escape(climbed(result, timed=True))}</p>",
         f"<h2>The response</h2><table>{response}</table>" if response else "",
         f"<h2>Notes</h2>{_list(result['notes'])}" if result["notes"] else "",
         "" if result["certificate"] is None else _certificate(result["certificate"]),

@@ -63,10 +63,11 @@ def about(result: dict[str, Any]) -> str:
     return f"{result['equation']}, task {result['task']} ({result['metric']}){how}"
 
 
-def climbed(result: dict[str, Any]) -> str:
-    """The way up: 48 × 48 in 1.1 ms, …"""
+def climbed(result: dict[str, Any], timed: bool = False) -> str:
+    """The way up: grid of 48 × 48 → grid of 48 × 96 (0 open) → …"""
     steps = [
-        f"{step['rung']} {1e3 * step['seconds']:.2g} ms"
+        step["rung"]
+        + (f" in {1e3 * step['seconds']:.2g} ms" if timed else "")
         + ("" if step["open_pairs"] is None else f" ({step['open_pairs']} open)")
         for step in result["effort"]
     ]

@@ -59,21 +59,20 @@ class Question:
             terms = squares[:, None] + squares[None, :]
             found = terms - 2 * products
             for i, j in np.argwhere(np.triu(~(found > CANCELLED * terms), 1)):
-                found[i, j] = found[j, i] = np.sum(self.space.weights.ravel() * (rows[i] - rows[j]) ** 2)
+                found[i, j] = found[j, i] = np.sum((rows[i] - rows[j]) ** 2)
             np.fill_diagonal(found, np.where(np.isnan(squares), np.nan, 0.0))
             return np.sqrt(found)
 
     @cached_property
     def _centred(self) -> tuple[Array, Array, Array]:
-        """A centre c, all y_i − c as rows, and their products with each other, in units (for very many, their squares):
+        """A centre c, all √M (y_i − c) as rows, and their products, in units (for very many candidates, their squares):
         differences first, so that large common parts do not cancel."""
         number = len(self.outputs)
         centre = self.outputs[int(np.argmin(np.isnan(self.outputs.reshape(number, -1)[:, 0])))]
         with np.errstate(invalid="ignore", over="ignore"):
-            rows = self.measured(self.outputs - centre).reshape(number, -1)
-            weighted = rows * self.space.weights.ravel()
-            products = weighted @ rows.T if number <= MANY else np.einsum("nk,nk->n", weighted, rows)
-            return centre, rows, products
+            rows = self.measured(self.outputs - centre)
+            rows = np.multiply(rows, self.space.roots, out=rows).reshape(number, -1)
+            return centre, rows, rows @ rows.T if number <= MANY else np.einsum("nk,nk->n", rows, rows)
 
     @property
     def _squares(self) -> Array:
@@ -84,7 +83,7 @@ class Question:
     def _products(self, change: Array) -> Array:
         """⟨change, y_i − c⟩, in units²."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return self._centred[1] @ (self.space.weights * self.measured(change)).ravel()
+            return self._centred[1] @ (self.space.roots * self.measured(change)).ravel()
 
     @property
     def all_equal(self) -> bool:
