@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 import physrank as pr
 from physrank import compute
+from physrank.lab.demo import DemoData
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.inputs import SineGordonInput, diffusion_reaction_cells
 from physrank.lab.references import pdebench
@@ -50,14 +52,8 @@ def field(points: int) -> pr.equations.ReactionDiffusion:
     )
 
 
-def wave() -> pr.equations.Burgers:
-    return pr.equations.Burgers(
-        lambda x: np.sin(x) + 0.4 * np.cos(3 * x), 0.02, np.linspace(0, 1, 48), lambda t, x: 0.3 * np.sin(2 * x - t)
-    )
-
-
 def pendulum() -> pr.equations.SineGordon:
-    return EQUATIONS["sine_gordon"].problem(SineGordonInput.sample("development", 0, "base"))  # pyright: ignore[reportReturnType]
+    return EQUATIONS["sine_gordon"].problem(SineGordonInput.sample("development", 0, "combined"))  # pyright: ignore[reportReturnType]
 
 
 def cells() -> pr.equations.DiffusionReaction:
@@ -65,58 +61,70 @@ def cells() -> pr.equations.DiffusionReaction:
     return pr.equations.DiffusionReaction(frames[9], np.linspace(0.45, 5, 92))
 
 
-CASES: dict[str, tuple[str, Callable[[], Any], str, int]] = {
-    "rd": ("reaction–diffusion 128²", lambda: field(128), "≤ 0.25", 25),
-    "rd_512": ("reaction–diffusion 512²", lambda: field(512), "≤ 0.083", 5),
-    "burgers": ("Burgers 384 × 47 × 4", wave, "≤ 0.33", 25),
-    "sine_gordon": ("Sine–Gordon 384 × 47 × 4", pendulum, "≤ 0.33", 25),
-    "diffusion_reaction": ("diffusion–reaction 128², 91 steps", cells, "≤ 0.2", 3),
+Given = list[tuple[Any, Candidates]]
+
+
+def trained(equation: str, library_name: str) -> Given:
+    """The shipped inputs with their trained networks."""
+    data = DemoData.load()
+    problems = [data.problem(equation, k) for k in range(len(data.inputs[equation]))]
+    return [(p, Candidates.of(data.candidates(library_name, k), p)) for k, p in enumerate(problems)]
+
+
+def made(problem: Any) -> Given:
+    truth = solved(problem, problem.state_shape).state
+    return [(problem, Candidates.of(library(truth), problem))]
+
+
+CASES: dict[str, tuple[str, Callable[[], Given], str, int]] = {
+    "rd": (
+        "reaction–diffusion 128², trained networks",
+        lambda: trained("reaction_diffusion", "reaction_diffusion-fno-e1"),
+        "≤ 0.25",
+        9,
+    ),
+    "rd_512": ("reaction–diffusion 512²", lambda: made(field(512)), "≤ 0.083", 5),
+    "burgers": ("Burgers 384 × 47 × 4, trained networks", lambda: trained("burgers", "burgers-fno-e1"), "≤ 0.33", 9),
+    "sine_gordon": ("Sine–Gordon 384 × 47 × 4", lambda: made(pendulum()), "≤ 0.33", 25),
+    "diffusion_reaction": ("diffusion–reaction 128², 91 steps", lambda: made(cells()), "≤ 0.2", 3),
 }
 
 
 def measure_ladder(results: dict[str, Any], record: Callable[..., None], median_seconds: Callable[..., Any]) -> None:
     for key, (what, make, asked, repeats) in CASES.items():
-        problem = make()
-        shape = tuple(n or 92 for n in problem.state_shape)
-        truth = solved(problem, shape).state
-        given = Candidates.of(library(truth), problem)
+        given = make()
         functions: dict[str, Callable[[], Any]] = {
-            "auto": lambda p=problem, g=given: pr.rank(p, g, tolerance=TIE).scores,
-            "solve": lambda p=problem, s=shape: solved(p, s).state,
-            "raw residual": lambda p=problem, g=given: RAW(p, g).values,
+            "auto": lambda given=given: [pr.rank(p, c, tolerance=TIE).scores for p, c in given],
+            "solve": lambda given=given: [solved(p, c.states.shape[1:]).state for p, c in given],
+            "raw residual": lambda given=given: [RAW(p, c).values for p, c in given],
+            "response": lambda given=given: [pr.rank(p, c, effort="response").scores for p, c in given],
+            "response, no doubt": lambda given=given: [PLAIN(p, c, anchor="auto").values for p, c in given],
         }
-        times = median_seconds(functions, repeats)
+        times = {name: seconds / len(given) for name, seconds in median_seconds(functions, repeats).items()}
         record(f"ladder_{key}", f"{what}: rank ÷ a solve on the same grid", times, "auto", "solve", asked)
+        record(
+            f"doubt_{key}",
+            f"{what}: a response with its doubt ÷ without",
+            times,
+            "response",
+            "response, no doubt",
+            "≤ 1.5",
+        )
         if key == "rd":
             record("ladder_raw", f"{what}: rank ÷ raw residuals of eight", times, "auto", "raw residual", "≤ 1")
-        ranking = pr.rank(problem, given, tolerance=TIE)
-        whole = pr.rank(problem, given, effort="solve", tolerance=TIE)
-        results[f"ladder_{key}"] |= {
-            "ended on": ranking.rung.name,
-            "settled": bool(ranking.settled),
-            "same order": ranking.order == whole.order,
+        rankings = [pr.rank(p, c, tolerance=TIE) for p, c in given]
+        wholes = [pr.rank(p, c, effort="solve", tolerance=TIE) for p, c in given]
+        found = {
+            "ended on": dict(Counter(ranking.rung.name for ranking in rankings)),
+            "settled": sum(ranking.settled for ranking in rankings),
+            "same order": sum(a.order == b.order for a, b in zip(rankings, wholes, strict=True)),
+            "inputs": len(given),
         }
-        print(f"   ended on: {ranking.rung.name}; settled {ranking.settled}; same order {ranking.order == whole.order}")
-    _doubt(record, median_seconds)
+        results[f"ladder_{key}"] |= found
+        print(f"   {found}", flush=True)
     _growth(results)
     _many(record, median_seconds)
     _cold(results)
-
-
-def _doubt(record: Callable[..., None], median_seconds: Callable[..., Any]) -> None:
-    """What it costs an ordinary response to know its doubt."""
-    for key, (what, make, _, repeats) in CASES.items():
-        if key == "rd_512":
-            continue
-        problem = make()
-        shape = tuple(n or 92 for n in problem.state_shape)
-        given = Candidates.of(library(solved(problem, shape).state), problem)
-        functions = {
-            "with doubt": lambda p=problem, g=given: pr.rank(p, g, effort="response").scores,
-            "without": lambda p=problem, g=given: PLAIN(p, g, anchor="auto").values,
-        }
-        times = median_seconds(functions, repeats)
-        record(f"doubt_{key}", f"{what}: a response with its doubt ÷ without", times, "with doubt", "without", "≤ 1.5")
 
 
 def _growth(results: dict[str, Any]) -> None:

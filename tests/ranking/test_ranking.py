@@ -113,7 +113,10 @@ def test_a_correction_that_blows_up_is_unresolved():
 def test_inadmissible_response_is_unresolved_and_backtracking_resolves_it():
     problem = pr.Stationary(lambda x: x**2 - 4, admissible=lambda x: x < 3)
     candidates = {"a": [0.4], "b": [0.6]}
-    assert "not admissible" in pr.rank(problem, candidates).unresolved
+    assert "not admissible" in pr.rank(problem, candidates, effort="response").unresolved
+    assert pr.rank(problem, candidates).unresolved is None  # the ladder ends with a solve
+    nowhere = pr.Stationary(lambda x: x**2 - 4, admissible=lambda x: x < 1)
+    assert "not admissible" in pr.rank(nowhere, candidates, effort="solve", allow_unresolved=True).unresolved
     damped = pr.rank(problem, candidates, corrections=pr.Correction(backtrack=(0.25, 0.5, 0.75, 1.0)))
     assert damped.unresolved is None
     assert damped.best == "b"

@@ -41,6 +41,7 @@ class DiffusionReaction(Graded):
     """
 
     output = "terminal"
+    order = 2
 
     initial: Array
     times: Array

@@ -227,7 +227,9 @@ def _on_grid(climbers: Sequence[Climber], effort: Effort, correction: Correction
         climber.arrived(rung, rung.solves)
         while _worthwhile(climber, effort):
             assert climber.rung is not None
-            climber.arrived(correct(climber.problem, climber.rung))
+            before = climber.rung.seconds
+            further = correct(climber.problem, climber.rung)
+            climber.arrived(replace(further, seconds=further.seconds - before))
         if rung.failed is not None and effort.solve:
             _outright(climber)
 
@@ -241,10 +243,14 @@ def _outright(climber: Climber) -> None:
 
 
 def _worthwhile(climber: Climber, effort: Effort) -> bool:
-    """Whether a further correction is allowed and could settle anything."""
+    """Whether a further correction is allowed and could settle anything: not where it is the grid that leaves pairs open."""
     rung = climber.rung
     assert rung is not None and rung.response is not None
-    return rung.failed is None and not climber.settled and rung.response.variant.count < effort.corrections
+    if rung.failed is not None or climber.settled or rung.response.variant.count >= effort.corrections:
+        return False
+    kept = {cause: change for cause, change in rung.seen.changes.items() if cause != "linearisation"}
+    sharper = replace(rung, seen=replace(rung.seen, changes=kept)) if kept else None
+    return sharper is None or bool(np.any(climber.asked.pairs(sharper) & ~climber.asked.pairs(rung)))
 
 
 def _better_anchor(climber: Climber) -> Array:

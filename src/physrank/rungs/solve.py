@@ -40,7 +40,9 @@ def solution(
     lifted = capabilities.raised(problem, result.state, shape)
     if lifted.shape != shape:
         raise ValueError(f"The coarse solution has shape {lifted.shape} after lifting; expected {shape}.")
-    return lifted, None if bool(result.converged) else "the direct solve did not converge"
+    if not bool(result.converged):
+        return lifted, "the direct solve did not converge"
+    return lifted, None if bool(compute.run(_admissible, coarse, result.state)) else "the solution is not admissible"
 
 
 def coarsened(
@@ -56,6 +58,10 @@ def coarsened(
             f"{type(problem).__name__} cannot be coarsened by itself; pass DirectSolve(on=coarser_problem)."
         )
     return problem.coarsen(**options)
+
+
+def _admissible(problem: Problem, state: JaxArray) -> JaxArray:
+    return capabilities.admissible(problem, state)
 
 
 def _solve(problem: Problem, guess: JaxArray) -> NonlinearSolve:
