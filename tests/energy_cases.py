@@ -64,7 +64,7 @@ def stated(make, seed):
 
 def corrected(problem, candidates, count):
     """`rank` with `count` corrections; each is a call of its own, so that one compilation serves all counts."""
-    ranking = pr.rank(problem, candidates, anchor="auto")
+    ranking = pr.rank(problem, candidates, effort="response")
     for _ in range(count - 1):
         ranking = pr.rank(problem, candidates, anchor=ranking.state)
     return ranking

@@ -142,7 +142,7 @@ def test_wider_defects_certify_less(make, energy):
 def test_metrics_of_the_terminal_task(make, energy):
     """Mean square and the problem's own metric differ by a constant, and so do their gaps; own weights work too."""
     problem, truth = stated(make, 8)
-    ranking = pr.rank(problem, library(problem, truth, 8), anchor="auto")
+    ranking = pr.rank(problem, library(problem, truth, 8), effort="response")
     own, mean = (energy(problem, ranking.rescore(pr.tasks.terminal(m))) for m in (problem.metric(), None))
     scale = problem.metric().space(truth[-1].shape).weights.sum()
     np.testing.assert_allclose(own.gaps.low, scale * mean.gaps.low, rtol=1e-9, atol=1e-12)

@@ -57,9 +57,10 @@ def rank(
 
     How: `effort="auto"` tries coarser grids first, where the problem knows them, then responses on its own grid, and climbs
     only while something asked for is open; "response" is one shared response at the anchor, the method of the paper;
-    "solve" solves the equation on its own grid; `physrank.Effort(...)` says it in detail. Whoever names an `anchor`
-    ("auto", the mean of the candidates that stay together; "mean", "medoid", a candidate's name, an array), `corrections`
-    (how many, or a `Correction` with its variants) or `until` means the response, unless `effort` says otherwise.
+    "solve" solves the equation on its own grid; `physrank.Effort(...)` says it in detail. The response needs an `anchor`:
+    "auto", the mean of the candidates that stay together; "mean", "medoid", a candidate's name, an array. Whoever names one
+    other than "auto", `corrections` (how many, or a `Correction` with its variants) or `until` means the response, unless
+    `effort` says otherwise.
     `until="settled"` or `"certified"`: correct again while something is open, up to `max_corrections` in all; what was
     proved is then in `ranking.certificate`, and `physrank.certificates.Certified(...)` asks for less than every pair.
 
@@ -186,11 +187,12 @@ def _candidates(k: int, problem: Problem, candidates: Any, invalid: Invalid) -> 
         raise ValueError(f"Input {k} of the panel: {error}") from None
 
 
-def _plan(effort: Any, *named: Any) -> Effort:
+def _plan(effort: Any, anchor: Any, *named: Any) -> Effort:
     """As asked; else the ladder, or the response alone where its anchor, corrections or stopping rule are named."""
-    if effort is None:
-        return EFFORTS["auto" if all(name is None for name in named) else "response"]
-    return effort_of(effort)
+    if effort is not None:
+        return effort_of(effort)
+    plain = isinstance(anchor, str) and anchor == "auto"
+    return EFFORTS["auto" if (anchor is None or plain) and all(name is None for name in named) else "response"]
 
 
 def _correction(corrections: Any) -> Correction:

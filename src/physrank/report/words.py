@@ -67,7 +67,7 @@ def climbed(result: dict[str, Any], timed: bool = False) -> str:
     """The way up: grid of 48 × 48 → grid of 48 × 96 (0 open) → …"""
     steps = [
         step["rung"]
-        + (f" in {1e3 * step['seconds']:.2g} ms" if timed else "")
+        + (f" in {1e3 * step['seconds']:.3g} ms" if timed else "")
         + ("" if step["open_pairs"] is None else f" ({step['open_pairs']} open)")
         for step in result["effort"]
     ]

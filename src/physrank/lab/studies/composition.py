@@ -24,7 +24,7 @@ WRONG = "wrong physics"
 METHODS: dict[str, dict[str, Any]] = {
     "mean": {"anchor": "mean"},
     "medoid": {"anchor": "medoid"},
-    "auto": {"anchor": "auto"},
+    "auto": {"anchor": "auto", "effort": "response"},
     "auto, until settled": {"anchor": "auto", "until": "settled"},
 }
 LADDER: dict[str, dict[str, Any]] = {"ladder": {"effort": "auto"}}  # as `rank` does it when nothing is named

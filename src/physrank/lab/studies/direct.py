@@ -106,11 +106,16 @@ def _figure(table: dict[str, dict[str, Any]]) -> Figure:
                 .replace(" points", "")
                 .replace("shared, 2 corrections", "shared twice")
             )
-            axis.annotate(short, place, xytext=(2, 6), textcoords="offset points", fontsize=7, rotation=60)
+            below = (
+                {"xytext": (2, -8), "rotation": -60, "va": "top"}
+                if kind == "ladder"
+                else {"xytext": (2, 6), "rotation": 60}
+            )
+            axis.annotate(short, place, textcoords="offset points", fontsize=7, **below)
         axis.set(xscale="log", yscale="log", xlabel="milliseconds per input", title=EQUATIONS[equation].title)
         axis.set_ylabel("share of non-tie pairs missed")
         axis.set_yticks([1, 0.1, 0.01, 1e-3, 1e-4], ["1", "0.1", "0.01", "0.001", "none"])
         axis.minorticks_off()
         axis.margins(x=0.15, y=0.15)
-        axis.set_ylim(top=30)  # room for the names
+        axis.set_ylim(1e-6, 30)  # room for the names
     return figure
