@@ -106,12 +106,9 @@ def _figure(table: dict[str, dict[str, Any]]) -> Figure:
                 .replace(" points", "")
                 .replace("shared, 2 corrections", "shared twice")
             )
-            below = (
-                {"xytext": (2, -8), "rotation": -60, "va": "top"}
-                if kind == "ladder"
-                else {"xytext": (2, 6), "rotation": 60}
-            )
-            axis.annotate(short, place, textcoords="offset points", fontsize=7, **below)
+            side = -1 if kind == "ladder" else 1  # its name below the others
+            where = {"xytext": (2, 6 * side), "rotation": 60 * side, "va": "top" if side < 0 else "bottom"}
+            axis.annotate(short, place, textcoords="offset points", fontsize=7, **where)
         axis.set(xscale="log", yscale="log", xlabel="milliseconds per input", title=EQUATIONS[equation].title)
         axis.set_ylabel("share of non-tie pairs missed")
         axis.set_yticks([1, 0.1, 0.01, 1e-3, 1e-4], ["1", "0.1", "0.01", "0.001", "none"])
