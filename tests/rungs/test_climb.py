@@ -2,11 +2,13 @@
 
 import json
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import physrank as pr
+from physrank import compute
 from physrank.rungs import nested
 from problems import CASES
 
@@ -112,7 +114,7 @@ def test_without_the_look_a_coarse_grid_would_be_believed(monkeypatch):
     """The sabotaged twin: with nothing to see on the problem's grid, the blind grids settle the wrong order."""
     problem = wave(0.02)
     candidates = blind_library(solved(problem), solved(wave()))
-    honest, nothing = nested.many, (np.zeros(192), np.zeros(192))
+    honest, nothing = nested.many, (np.zeros(192), np.zeros((1, 192)))
     monkeypatch.setattr(nested, "many", lambda f, *rest: [nothing] if f is nested.unseen else honest(f, *rest))
     ranking = pr.rank(problem, candidates)
     assert ranking.settled and ranking.order[0] == "without"
@@ -222,3 +224,71 @@ def test_a_ranking_from_below_the_grid_can_do_all_that_others_can(smooth, tmp_pa
     assert "effort: grid of 18 × 18" in str(ranking)
     assert "Effort" in ranking.report(tmp_path / "page.html").read_text()
     ranking.to_xarray()
+
+
+def test_a_high_contrast_is_not_left_to_steps_that_hardly_move_it():
+    """Steps seem to contract there and leave most of the error: a slow mode hides behind the fast ones."""
+    x = np.linspace(0, 1, 65)
+    bump = np.exp(-((x[:, None] - 0.5) ** 2 + (x - 0.5) ** 2) / 0.09)
+    force = 1e3 * np.outer(np.sin(np.pi * x), np.sin(2 * np.pi * x) + 0.5)
+    problem = pr.equations.ReactionDiffusion(1e4**bump, force, 10.0, 0.0)
+    truth = solved(problem)
+    ranking = pr.rank(problem, {f"{k} %": truth * (1 + k / 100) for k in (-2, 4, 6)})
+    assert ranking.rung.name == "shared response"
+    assert ranking.order == ["-2 %", "4 %", "6 %"]
+
+
+def test_where_its_own_grid_does_not_carry_the_solution_nothing_is_settled():
+    x = np.arange(96) * 2 * np.pi / 96
+    problem = pr.equations.Burgers(np.sin(x), 1e-3, np.linspace(0, 3, 26), points=96)
+    ranking = pr.rank(problem, {"a": np.tile(np.sin(x), (26, 1)), "b": np.zeros((26, 96))})
+    assert not ranking.settled and not ranking.settled_pairs[0, 1]
+    assert any("does not resolve its solution" in doubt for doubt in ranking.doubts)
+
+
+def test_a_force_that_drops_out_between_coarse_moments_is_noticed():
+    problem = wave()
+    steps, moments, modes = problem.forcing.shape
+    force = np.zeros((steps, moments, modes), complex)
+    force[:, ::8, 1] = 20.0  # felt at the ends of rows only, where a level with fewer substeps looks
+    dropping = eqx.tree_at(lambda p: p.forcing, problem, force)
+    assert float(compute.run(nested._uneven_in_time, force)) > nested.KEPT
+    first, second = np.zeros(problem.state_shape), np.ones(problem.state_shape)
+    names = [step.rung for step in pr.rank(dropping, {"a": first, "b": second}).effort]
+    assert names[-1] == "solve on the problem's grid"
+
+
+def test_twins_among_others_are_no_question_and_excluded_candidates_neither(smooth):
+    problem, _, candidates = smooth
+    twins = {**candidates, "again": candidates["m1"].copy(), "lost": np.full_like(candidates["m0"], np.nan)}
+    ranking = pr.rank(problem, twins, invalid="exclude")
+    assert ranking.settled and len(ranking.effort) == 2
+    assert ranking.effort[-1].open == 0
+
+
+def test_levels_that_cannot_be_lifted_are_not_climbed():
+    fine = cubic()
+    bare = pr.Stationary(fine.residual, fine.data, shape=(127,), coarsen=cubic)
+    assert nested.levels(bare) == ()
+
+
+def test_a_coarsening_that_fails_is_named():
+    def broken(level):
+        raise ZeroDivisionError("no such level")
+
+    problem = cubic()
+    own = pr.Stationary(problem.residual, problem.data, grid=problem.grid, shape=(127,), coarsen=broken)
+    with pytest.raises(ValueError, match=r"coarsen\(1\) failed: ZeroDivisionError: no such level"):
+        pr.rank(own, {"a": np.zeros(127), "b": np.ones(127)})
+
+
+def test_another_question_of_a_coarse_grid_is_asked_on_the_problems_own(smooth):
+    problem = pr.equations.Burgers(lambda x: np.sin(x), 0.05, np.linspace(0, 1, 9), points=128, substeps=8)
+    truth = solved(problem)
+    candidates = {"a": truth * 1.01, "b": truth * 1.05}
+    sensor = pr.tasks.linear(lambda u: 1e3 * u[-1, :20], name="sensor")
+    ranking = pr.rank(problem, candidates)
+    assert "unseen" in ranking.rung.extra
+    rescored, fresh = ranking.rescore(sensor), pr.rank(problem, candidates, task=sensor)
+    assert "unseen" not in rescored.rung.extra and rescored.settled
+    assert rescored.order == fresh.order

@@ -22,6 +22,8 @@ from physrank.physics.newton import damped_newton
 from physrank.physics.problem import probe_magnitude, roundoff_floor
 from physrank.physics.solvers import ROUGH
 
+STEPPABLE = 1.5  # roughness of the scaled operator up to which preconditioned steps do the work of a solve
+
 
 class DirichletTangent(Tangent):
     """L = [identity on boundary rows; K + diag(c) on interior rows, coupled to the boundary]."""
@@ -173,6 +175,11 @@ class ReactionDiffusion(Problem):
         del base
         defect, tangent = self.linearise(state)
         return tangent.solve(-defect, rtol=ROUGH).value
+
+    def polishes_well(self, state: Array) -> Bool[Array, ""]:
+        """Smooth coefficients of moderate contrast. Beyond, modes exist that a step hardly touches, and that hide behind the
+        others: steps would seem to contract and leave most of the error."""
+        return self.operator.roughness(self.linearise(state)[1].reaction) <= STEPPABLE
 
     def polish(self, state: Array) -> Array:
         defect, tangent = self.linearise(state)

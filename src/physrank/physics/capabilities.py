@@ -43,6 +43,10 @@ class Glances(Protocol):
         """Roughly L⁻¹(−A(state)), from some of its rows."""
         ...
 
+    def pushes(self, state: Array) -> Array:
+        """What those rows have against it, one by one: their sum is the last row of the above."""
+        ...
+
 
 @runtime_checkable
 class Polishes(Protocol):
@@ -50,6 +54,10 @@ class Polishes(Protocol):
 
     def polish(self, state: Array) -> Array:
         """About L⁻¹(−A(state)), all of it: the defect passed once through the preconditioner."""
+        ...
+
+    def polishes_well(self, state: Array) -> Bool[Array, ""]:
+        """Whether a few steps can be believed: no part of the error hardly moves under them."""
         ...
 
 

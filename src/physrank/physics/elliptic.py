@@ -73,6 +73,20 @@ class DirichletDiffusion(eqx.Module):
         krylov = Krylov(rtol=rtol, max_steps=1000, method="cg")
         return krylov.solve(operator, rhs, floor, self.rough_inverse(reaction))
 
+    def _potential(self, reaction: Array) -> Array:
+        """V = Δ√a/√a + c/a: what −∇·(a∇) + c is beyond a Laplacian, once scaled by √a."""
+        root = jnp.sqrt(self.coefficient)
+        centre = _interior(root)
+        around = sum(_shifted(root, axis, -1) + _shifted(root, axis, 1) - 2 * centre for axis in range(root.ndim))
+        return around / self.spacing**2 / centre + reaction / centre**2
+
+    def roughness(self, reaction: Array) -> Float[Array, ""]:
+        """max |V − V̄| / (λ₁ + V̄): how far the inverse below may be from the true one, mode by mode; zero: not at all."""
+        potential = self._potential(reaction)
+        mean = jnp.maximum(jnp.mean(potential), 0.0)
+        lowest = sum(4 / self.spacing**2 * np.sin(np.pi / (2 * (n + 1))) ** 2 for n in potential.shape)
+        return jnp.max(jnp.abs(potential - mean)) / (lowest + mean)
+
     def rough_inverse(self, reaction: Array) -> LinearMap:
         """√a-scaled sine inverse.
 
@@ -82,11 +96,7 @@ class DirichletDiffusion(eqx.Module):
         """
         root = jnp.sqrt(self.coefficient)
         centre = _interior(root)
-        laplacian = (
-            sum(_shifted(root, axis, -1) + _shifted(root, axis, 1) - 2 * centre for axis in range(root.ndim))
-            / self.spacing**2
-        )
-        potential = jnp.maximum(jnp.mean(laplacian / centre + reaction / centre**2), 0.0)
+        potential = jnp.maximum(jnp.mean(self._potential(reaction)), 0.0)
         bases = [_sine_basis(n, self.spacing) for n in centre.shape]
         symbol = potential + sum(
             jnp.asarray(values).reshape([-1 if d == axis else 1 for d in range(centre.ndim)])

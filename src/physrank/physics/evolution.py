@@ -35,5 +35,8 @@ class Evolution(Problem):
     def glance(self, state: Array) -> Array:
         return self.marching.glance(state)
 
+    def pushes(self, state: Array) -> Array:
+        return self.marching.pushes(state)
+
     def solve(self, guess: Array) -> NonlinearSolve:
         return self.marching.solve(guess)

@@ -28,8 +28,14 @@ class March(Protocol):
 
 
 def glance(march: March, state: Array) -> Array:
-    """What some of its steps have against a trajectory, added up: evenly spread ones stand for the others, those with
-    the strongest forcing for themselves."""
+    """How far a trajectory would move, roughly: what some steps have against it, added up."""
+    rows, pushed = pushes(march, state)
+    return jnp.cumsum(jnp.zeros_like(state).at[rows].add(pushed), axis=0)
+
+
+def pushes(march: March, state: Array) -> tuple[Array, Array]:
+    """What the initial state and some steps have against a trajectory, and on which rows: evenly spread steps stand for the
+    others, those with the strongest forcing for themselves."""
     steps = len(state) - 1
     spread = np.unique(np.round(np.linspace(0, steps - 1, min(GLANCED, steps))).astype(int))
     rows, share = jnp.asarray(spread), jnp.full(len(spread), steps / len(spread))
@@ -50,5 +56,5 @@ def glance(march: March, state: Array) -> Array:
         return left if tangent.precondition is None else tangent.precondition(left)
 
     pushed = jax.vmap(against)(rows) * share.reshape(-1, *[1] * (state.ndim - 1))
-    landed = jnp.zeros_like(state).at[rows + 1].add(pushed)
-    return jnp.cumsum(landed.at[0].set(march.initial - state[0]), axis=0)
+    first = jnp.zeros(1, rows.dtype), (march.initial - state[0])[None]
+    return jnp.concatenate([first[0], rows + 1]), jnp.concatenate([first[1], pushed])

@@ -59,8 +59,19 @@ def own_level(problem: Problem, function: Callable[..., Any] | None, level: int)
     """What a user's `coarsen(level)` or `coarsen(level, problem)` gives, checked."""
     if check_level(level) == 0 or function is None:
         return problem if level == 0 else None
-    coarse = function(level) if _of_level_alone(function) else function(level, problem)
-    if coarse is None or isinstance(coarse, Problem):
+    try:
+        coarse = function(level) if _of_level_alone(function) else function(level, problem)
+    except Exception as error:
+        raise ValueError(
+            f"coarsen({level}) failed: {type(error).__name__}: {error} (it is called inside a compiled program: take what "
+            "varies from problem.data with jax.numpy, and return None where there is no such level)"
+        ) from error
+    if coarse is None:
+        return None
+    if isinstance(coarse, Problem):
+        own, fine = coarse.state_shape, problem.state_shape
+        if own is not None and fine is not None and len(own) != len(fine):
+            raise ValueError(f"coarsen({level}) returned a problem with states {own}; expected as many axes as {fine}.")
         return coarse
     raise ValueError(
         f"coarsen({level}) returned {coarse!r:.60} ({type(coarse).__name__}); expected the problem on a coarser grid, or "

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float
 from physrank._arrays import as_double, to_jax
 from physrank.geometry.grid import Grid
 from physrank.physics._guards import check_call, check_keywords, same_shape
-from physrank.physics.glance import glance
+from physrank.physics.glance import glance, pushes
 from physrank.physics.levels import check_coarsening, own_level
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, roundoff_floor
@@ -185,13 +185,10 @@ class Marching(Problem):
 
     def _linearised_row(self, after: Array, now: Array, forcing: Any) -> tuple[Array, DerivedTangent]:
         value, forward = jax.linearize(lambda a: self.row(a, now, forcing), after)
-        return value, self._row_tangent(forward, after, now, forcing)
-
-    def _row_tangent(self, forward: LinearMap, after: Array, now: Array, forcing: Any) -> DerivedTangent:
         precondition = None
         if self.preconditioner is not None:
             precondition = self.preconditioner(after, now, *self._arguments(forcing))
-        return DerivedTangent(after, forward, self.solver, precondition)
+        return value, DerivedTangent(after, forward, self.solver, precondition)
 
     def over_steps(self, function: Callable[..., Any], state: Array, *more: Array) -> Any:
         """`function(next, now, forcing row, …)` for all steps at once: rows are independent, so no loop over time."""
@@ -222,6 +219,9 @@ class Marching(Problem):
 
     def glance(self, state: Array) -> Array:
         return glance(self, state)
+
+    def pushes(self, state: Array) -> Array:
+        return pushes(self, state)[1]
 
     def sweep(self, at: Array, rhs: Array | None, rough: bool = False) -> tuple[Array, Solve]:
         """Forward substitution for L h = rhs; with rhs None, for rhs = −A(at), whose rows the same pass evaluates.
@@ -313,7 +313,6 @@ class Marching(Problem):
 
 def initial_mismatch(state: np.ndarray, initial: np.ndarray) -> list[str]:
     """A first row far from the initial state is in the defect and corrected, but often means a slip."""
-    allowed = 0.05 * max(float(np.linalg.norm(initial)), 1e-12)
-    if np.linalg.norm(state[0] - initial) <= allowed:
+    if np.linalg.norm(state[0] - initial) <= 0.05 * max(float(np.linalg.norm(initial)), 1e-12):
         return []
     return ["the first row differs from the problem's initial state by more than 5 %"]

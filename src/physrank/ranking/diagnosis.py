@@ -15,6 +15,8 @@ CAUSES = {
     "fixes it, such as a mean or a boundary value",
     "data": "the stated uncertainty of the data could exchange them",
     "discretisation": "the grid is too coarse to separate them",
+    "resolution": "the problem's own grid does not resolve its solution: more than 1 % of the variance lies where it ends; "
+    "use more points",
     "unseen": "the problem's own grid sees something that the coarser ones do not",
 }
 

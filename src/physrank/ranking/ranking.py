@@ -170,7 +170,10 @@ class Ranking:
 
     def corrected(self) -> "Ranking":
         """The same ranking after one further correction, linearised at its state."""
-        rung = self.asked.doubtful(self.problem, rungs.correct(self.problem, self.rung))
+        return self._from(rungs.correct(self.problem, self.rung))
+
+    def _from(self, rung: Rung) -> "Ranking":
+        rung = self.asked.doubtful(self.problem, rung)
         return assemble(self.problem, self.candidates, self.anchor, rung, self.asked, self.left_out, self.allowed)
 
     @property
@@ -235,15 +238,14 @@ class Ranking:
 
     def residual_floor(self, reference: Array) -> float:
         """‖A(reference)‖ / ‖A(w)‖: how far a given reference is from solving this very problem."""
-        lifted = capabilities.lift(self.problem, reference)
-        return residual_floor(self.problem, lifted, np.asarray(self.response.anchor))
+        anchor = np.asarray(self.response.anchor)
+        return residual_floor(self.problem, capabilities.lift(self.problem, reference), anchor)
 
     def rescore(self, task: Task) -> "Ranking":
-        """The same response judged by another task: no new solve."""
-        given = self.candidates
-        seen = self.rung.seen_by(Question.of(tasks.resolve(task, self.problem), given.states, given.valid))
-        rung = self.asked.doubtful(self.problem, seen)
-        return assemble(self.problem, self.candidates, self.anchor, rung, self.asked, self.left_out, self.allowed)
+        """The same physics judged by another task: no new solve, unless only a coarse grid was looked at, for its own task."""
+        question = Question.of(tasks.resolve(task, self.problem), self.candidates.states, self.candidates.valid)
+        known = self.rung.response is not None or self.rung.evidence.movements
+        return self._from((self.rung if known else self.on_grid.rung).seen_by(question))
 
     @property
     def allowed(self) -> bool:

@@ -20,6 +20,7 @@ from physrank.rungs.respond import correct, respond, respond_batch
 from physrank.rungs.rung import Question, Rung
 from physrank.rungs.solve import solve
 
+ARITHMETIC = 2  # of the ladder: raised when what it computes changes, since studies keep what it found
 WHOLE = "solve on the problem's grid"
 STEPS = "steps on the problem's grid"
 STEPPED = 2  # pairs of steps: each takes away a hundredfold where it serves at all
@@ -81,7 +82,14 @@ class Climber:
         lifted = BelowGrid(self.problem, state, np.asarray(below.state), self.shape)
         evidence = lifted if level else OnGrid(state, state)
         seen = Seen(output, output, self._discretisation(output, below) if bool(below.solved) else {})
-        self.take(Rung(name, self.question, evidence, seen, solves=1, seconds=seconds), 1)
+        extra = {} if level or float(found.tail) <= nested.RESOLVED else self._unresolved
+        self.take(Rung(name, self.question, evidence, seen, solves=1, seconds=seconds, extra=extra), 1)
+
+    @property
+    def _unresolved(self) -> dict[str, Array]:
+        """The problem's own grid does not carry its solution: then it decides nothing, and no finer one is there."""
+        number = len(self.question.outputs)
+        return {"resolution": np.where(np.eye(number, dtype=bool), 0.0, np.inf)}
 
     def _discretisation(self, output: Array, below: nested.Standing) -> dict[str, Array]:
         """A scheme of order p leaves about a (2^p − 1)th of what the last halving changed."""
@@ -90,10 +98,17 @@ class Climber:
     def looked(self, carried: Array, rest: Array, seconds: float) -> None:
         """What the problem's own grid has to say against a coarser one; of what that cannot carry, only the size counts."""
         assert self.rung is not None
-        size = float(self.question.space.norm(self.question.measured(rest)))
+        size = float(np.sum(self.question.space.norm(self.question.measured(rest))))
         against = {"unseen": 2 * (np.abs(self.question.along(carried)) + size * self.question.distances)}
         self.rung = replace(self.rung, extra={**self.rung.extra, **against})
-        self.spent.append(Spent("a look at the problem's grid", seconds, 0, self.asked.pairs(self.rung)))
+        self.spent.append(Spent("a look at the problem's grid", seconds, 0, self._pairs))
+
+    @property
+    def _pairs(self) -> np.ndarray:
+        """Which pairs are settled; those with an excluded candidate are nobody's question."""
+        assert self.rung is not None
+        missing = np.isnan(np.diagonal(self.rung.gaps))
+        return self.asked.pairs(self.rung) | missing[:, None] | missing[None, :]
 
     def stepped(self, level: int, found: nested.Steps, seconds: float) -> None:
         """Two steps on the problem's grid: the second tells what is left, all of them what the level below missed."""
@@ -113,11 +128,14 @@ class Climber:
         if self.below is not None and bool(self.below.solved):
             changes = {**rung.seen.changes, **self._discretisation(rung.proxy, self.below)}
             rung = replace(rung, seen=replace(rung.seen, changes=changes))
+            looked = rung.state[-1] if self.question.task.last else rung.state
+            if not float(capabilities.tail(self.problem, looked)) <= nested.RESOLVED:
+                rung = replace(rung, extra={**rung.extra, **self._unresolved})
         self.take(rung, solves)
 
     def take(self, rung: Rung, solves: int) -> None:
         self.rung = self.asked.doubtful(self.problem, rung)
-        self.spent.append(Spent(rung.name, rung.seconds, solves, self.asked.pairs(self.rung)))
+        self.spent.append(Spent(rung.name, rung.seconds, solves, self._pairs))
 
 
 def climb(climbers: Sequence[Climber], effort: Effort, correction: Correction, width: int = 1) -> list[Rung]:
@@ -169,7 +187,7 @@ def _descend(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> 
             else:
                 climber.spent.append(Spent(STEPS, seconds, 0))
         _step([c for c in going if c.whole is not None and not c.settled], level, width)
-        going = [c for c in going if c.whole is None]
+        going = [c for c, d in zip(going, found, strict=True) if c.whole is None and not np.isinf(d.steps.contraction)]
 
 
 def _stand(climbers: Sequence[Climber], level: int, lowest: bool, width: int) -> None:

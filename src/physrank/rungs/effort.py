@@ -29,6 +29,9 @@ class Effort:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise ValueError(f"Effort({name}=…) must be a whole number ≥ {least}; got {value!r}.")
+        for name in ("early", "response", "solve"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"Effort({name}=…) must be True or False; got {getattr(self, name)!r}.")
 
 
 EFFORTS = {

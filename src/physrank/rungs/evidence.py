@@ -33,6 +33,11 @@ class Evidence(Protocol):
         """How the linear solve on the problem's grid went, where there was one."""
         ...
 
+    @property
+    def movements(self) -> Mapping[str, Array]:
+        """By cause: how far the state may still move, where that is known whatever the task."""
+        ...
+
     def seen(self, task: Task) -> Seen: ...
 
 
@@ -67,6 +72,7 @@ class BelowGrid:
     below: Array
     shape: tuple[int, ...]  # of a state on the problem's grid
     response: None = None
+    movements: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def state(self) -> Array:

@@ -18,7 +18,6 @@ from physrank.tasks import Task
 
 RESOLVED = 1e-2  # of the variance in the top third of the spectrum that is carried: a level with more decides nothing
 LEAST = 16  # points per side of the coarsest grid
-MOST = 8  # halvings of a problem that does not say how large its grid is
 KEPT = 2e-2  # of the range of a coefficient, an initial state, a force: a level that loses more decides nothing
 
 
@@ -62,9 +61,14 @@ def levels(problem: Problem) -> tuple[int, ...]:
 def _levels(structure: Any, leaves: tuple[Any, ...]) -> tuple[int, ...]:
     problem, deepest = jax.tree.unflatten(structure, leaves), 0
     grid = capabilities.grid(problem)
-    most = MOST if grid is None else int(np.log2(max((min(grid.shape) + 1) / LEAST, 1.0)))
+    if grid is None:
+        return ()  # its solutions could not be lifted
+    most = int(np.log2(max((min(grid.shape) + 1) / LEAST, 1.0)))
     with compute.double():
-        while deepest < most and eqx.filter_eval_shape(capabilities.coarser, problem, deepest + 1) is not None:
+        while deepest < most:
+            coarse = eqx.filter_eval_shape(capabilities.coarser, problem, deepest + 1)
+            if coarse is None or capabilities.grid(coarse) is None:
+                break
             deepest += 1
     return tuple(range(deepest, 0, -1))
 
@@ -118,7 +122,19 @@ def _lost(problem: Problem, coarse: Problem) -> Float[JaxArray, ""]:
             field = _mixed(leaf, fine.shape)
             if field is not None:
                 losses.append(fine.missing(field, rough))
+    losses.append(_uneven_in_time(getattr(problem, "forcing", None)))
     return jnp.max(jnp.stack(losses))
+
+
+def _uneven_in_time(forcing: Any) -> Float[JaxArray, ""]:
+    """How far a force, `(rows, moments of a row, …)`, is from a line between every other moment, relative to its size: a
+    level takes fewer of them."""
+    if not eqx.is_inexact_array(forcing) or forcing.ndim < 3 or forcing.shape[1] < 3:
+        return jnp.zeros(())
+    even = forcing[:, : forcing.shape[1] // 2 * 2 + 1 : 2] if forcing.shape[1] % 2 else forcing[:, :-1:2]
+    between = forcing[:, 1 : 2 * even.shape[1] - 1 : 2]
+    off = jnp.max(jnp.abs(between - (even[:, :-1] + even[:, 1:]) / 2))
+    return off / jnp.maximum(jnp.max(jnp.abs(forcing)), jnp.finfo(float).tiny)
 
 
 def _mixed(leaf: Any, shape: tuple[int, ...]) -> JaxArray | None:
@@ -140,24 +156,29 @@ def steps(problem: Any, state: JaxArray, shape: tuple[int, ...]) -> Steps:
     first = problem.polish(state)
     last = problem.polish(state + first)
     floor = 64 * jnp.finfo(float).eps * norm(state) + jnp.finfo(float).tiny
-    return Steps(state + first + last, last, norm(last) / jnp.maximum(norm(first), floor))
+    contraction = norm(last) / jnp.maximum(norm(first), floor)
+    contraction = jnp.where(problem.polishes_well(state), contraction, jnp.inf)
+    return Steps(state + first + last, last, contraction)
 
 
 def unseen(
     problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...]
 ) -> tuple[JaxArray, JaxArray]:
-    """How far the proxy moves once the problem's own grid has a say: what a coarse grid can carry of it, and the rest.
+    """How far the proxy moves once the problem's own grid has a say: what a coarse grid can carry, and the rest in parts.
 
-    Of the rest a coarse grid knows nothing, and a glance not even where a wave would carry it.
+    Of the rest a coarse grid knows nothing, and a glance not even where and in which phase a wave would carry it.
     """
     whole = capabilities.raised(problem, state, shape)
-    change = task.map(whole + capabilities.glance(problem, whole)) - task.map(whole)
+    if task.last and isinstance(problem, capabilities.Glances):
+        parts = problem.pushes(whole)
+    else:
+        parts = (task.map(whole + capabilities.glance(problem, whole)) - task.map(whole))[None]
     coarse, grid = capabilities.coarser(problem, level), capabilities.grid(problem)
     below = None if coarse is None else capabilities.grid(coarse)
-    if grid is None or below is None or change.shape[change.ndim - len(grid.shape) :] != grid.shape:
-        return jnp.zeros_like(change), change
-    carried = jnp.asarray(grid.raised(below.raised(change)))
-    return carried, change - carried
+    if grid is None or below is None or parts.shape[parts.ndim - len(grid.shape) :] != grid.shape:
+        return jnp.zeros_like(parts[0]), parts
+    carried = jnp.asarray(grid.raised(below.raised(parts)))
+    return jnp.sum(carried, axis=0), parts - carried
 
 
 def _filled(shape: tuple[int | None, ...] | None, like: tuple[int, ...]) -> tuple[int, ...]:

@@ -93,12 +93,16 @@ class Question:
     def along(self, change: Array) -> Array:
         """⟨change, y_i − y_j⟩ for all pairs, in units²."""
         moved = self._products(change)
-        return moved[:, None] - moved[None, :]
+        return self._of_pairs(moved[:, None] - moved[None, :])
 
     def gaps(self, proxy: Array) -> Array:
         """G_ij = ‖q − y_j‖² − ‖q − y_i‖², in units²."""
         centre = self._centred[0]
-        return gap_matrix(self._squares - 2 * self._products(proxy - centre))
+        return self._of_pairs(gap_matrix(self._squares - 2 * self._products(proxy - centre)))
+
+    def _of_pairs(self, values: Array) -> Array:
+        """Zero between candidates that are the same: a sum in another order is not a difference."""
+        return values if len(values) > MANY else np.where(self.distances == 0, 0.0, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,5 +191,6 @@ class Rung:
         return np.sum(list(self.parts.values()), axis=0)
 
     def seen_by(self, question: Question) -> "Rung":
-        """The same physics, another question: no new solve."""
-        return replace(self, question=question, seen=self.evidence.seen(question.task))
+        """The same physics, another question: no new solve. What was found out pair by pair is found out again."""
+        extra = {cause: part for cause, part in self.extra.items() if cause == "resolution"}
+        return replace(self, question=question, seen=self.evidence.seen(question.task), extra=extra)

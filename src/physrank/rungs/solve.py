@@ -33,6 +33,10 @@ def solution(
     problem: Problem, coarse: Problem, shape: tuple[int, ...], guess: Array | None = None
 ) -> tuple[Array, str | None]:
     """The solution on the problem's grid, and why it failed if it did; searched from `guess`, or from zero."""
+    if shape is None:
+        raise ValueError(
+            f"{type(problem).__name__} does not say how large its states are; pass the shape of one instead of None."
+        )
     own = coarse.state_shape or shape
     if guess is None:
         guess = np.zeros(tuple(n if n is not None else m for n, m in zip(own, shape, strict=True)))

@@ -18,6 +18,7 @@ from physrank.lab.studies._kit import drawing, tables
 from physrank.lab.studies._kit.cases import Context, evaluate, measure, problems_and_candidates, references_of, trusted
 from physrank.ranking import scorers
 from physrank.ranking.candidates import Candidates
+from physrank.rungs.climb import ARITHMETIC as LADDER_VERSION
 
 FARTHER = (1, 2, 4, 8, 16, 32, 64)  # multiples of the outlying run's departure from the mean of the others
 WRONG = "wrong physics"
@@ -170,6 +171,7 @@ def _composed(
         return found
 
     key = context.content(library, library.instances) | {"made": made, "arithmetic": ARITHMETIC}
+    key |= {"ladder": LADDER_VERSION} if methods is LADDER else {}
     return context.cached(what, key, make)
 
 

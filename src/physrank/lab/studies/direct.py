@@ -11,6 +11,7 @@ from physrank.lab.evaluation import Outcomes, Recovery, solve_or_rank
 from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of
 from physrank.ranking import scorers
+from physrank.rungs.climb import ARITHMETIC as LADDER_VERSION
 
 RANKINGS = {
     "ladder": scorers.Ladder(tolerance=1e-6),
@@ -43,7 +44,7 @@ def _measure(context: Context, library: Library, methods: dict[str, Any]) -> dic
     return measure(
         context,
         f"{library.name} direct",
-        context.content(library, "evaluation") | {"limit": count},
+        context.content(library, "evaluation") | {"limit": count, "ladder": LADDER_VERSION},
         lambda: list(problems_and_candidates(context, library, "evaluation", limit=count)),
         lambda: references_of(context, library, "evaluation")[:count],
         methods,

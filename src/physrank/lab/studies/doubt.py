@@ -10,6 +10,7 @@ from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of
+from physrank.rungs.climb import ARITHMETIC as LADDER_VERSION
 
 TIE = 1e-6
 EFFORTS: dict[str, dict[str, Any]] = {  # what `rank` is asked for; the ladder need not settle what would not matter
@@ -79,7 +80,9 @@ def _measure(context: Context, library: Library, effort: str) -> dict[str, Array
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     key = context.content(library, "evaluation") | {"arithmetic": ARITHMETIC}
-    return context.cached("doubt", key | ({} if effort == "response" else {"effort": effort}), make)
+    return context.cached(
+        "doubt", key | ({} if effort == "response" else {"effort": effort, "ladder": LADDER_VERSION}), make
+    )
 
 
 def _row(tables: list[dict[str, Array]]) -> dict[str, Any]:
