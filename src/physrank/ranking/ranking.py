@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -159,9 +159,7 @@ class Ranking:
     @property
     def response(self) -> Response:
         """How the linear solve went: converged?, algebraic defect ℓ, iterations, step. See `on_grid`."""
-        found = self.on_grid.rung.response
-        assert found is not None
-        return found
+        return cast(Response, self.on_grid.rung.response)
 
     @cached_property
     def on_grid(self) -> "Ranking":
@@ -242,7 +240,7 @@ class Ranking:
         return residual_floor(self.problem, capabilities.lift(self.problem, reference), anchor)
 
     def rescore(self, task: Task) -> "Ranking":
-        """The same physics judged by another task: no new solve, unless only a coarse grid was looked at, for its own task."""
+        """The same physics judged by another task: no new solve, unless a coarse grid was looked at for its own task only."""
         question = Question.of(tasks.resolve(task, self.problem), self.candidates.states, self.candidates.valid)
         known = self.rung.response is not None or self.rung.evidence.movements
         return self._from((self.rung if known else self.on_grid.rung).seen_by(question))
@@ -287,12 +285,11 @@ class Ranking:
         """One self-contained HTML file: decision, table, picture, diagnostics, certificate."""
         return write_text(path, report.html_report(self.to_dict(), self.plot()))
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def __str__(self) -> str:
         proof = [] if self.certificate is None else [str(self.certificate)]
         return "\n".join([report.in_words(self.to_dict()), *proof])
+
+    __repr__ = __str__
 
 
 def assemble(
