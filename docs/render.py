@@ -31,7 +31,7 @@ def demo_table(result: dict[str, Any]) -> str:
                 f"{row['mean_normalized_regret']:.4f}",
                 f"{1e3 * row['median_seconds_per_input']:.1f}",
             ]
-            lines.append("| " + " | ".join(f"**{c}**" if name == "shared response" else c for c in cells) + " |")
+            lines.append("| " + " | ".join(f"**{c}**" if name == "ladder" else c for c in cells) + " |")
     direct = result["direct_use_of_proxy"]
     lines += [
         "",

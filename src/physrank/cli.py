@@ -162,7 +162,7 @@ def _table(found: Demo, equation: str) -> Table:
             f"{recovery.top1_tolerant}/{recovery.cases}",
             f"{recovery.mean_normalized_regret:.4f}",
             f"{1e3 * found.seconds[equation][name]:.1f}",
-            style="bold" if name == "shared response" else None,
+            style="bold" if name == "ladder" else None,
         )
     return table
 
