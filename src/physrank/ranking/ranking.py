@@ -242,7 +242,7 @@ class Ranking:
     def rescore(self, task: Task) -> "Ranking":
         """The same physics judged by another task: no new solve, unless a coarse grid was looked at for its own task only."""
         question = Question.of(tasks.resolve(task, self.problem), self.candidates.states, self.candidates.valid)
-        known = self.rung.response is not None or self.rung.evidence.movements
+        known = self.rung.response is not None or self.rung.evidence.movements or self.rung.failed
         return self._from((self.rung if known else self.on_grid.rung).seen_by(question))
 
     @property
