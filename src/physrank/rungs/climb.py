@@ -231,7 +231,9 @@ def _on_grid(climbers: Sequence[Climber], effort: Effort, correction: Correction
     climbers = [c for c in climbers if c.below is None or c.below.state.shape != c.shape or not bool(c.below.solved)]
     if not climbers:
         return
-    if not effort.response:
+    # A march solved step by step starts each step from the last; a response has to undo every roughness of its anchor.
+    marched = climbers[0].below is not None and isinstance(climbers[0].problem, capabilities.Glances)
+    if not effort.response or marched:
         for climber in climbers:
             _outright(climber)
         return
@@ -254,7 +256,7 @@ def _on_grid(climbers: Sequence[Climber], effort: Effort, correction: Correction
 
 def _outright(climber: Climber) -> None:
     """The equation itself, unless that fails and something else is there."""
-    start, _ = climber.anchor()
+    start = None if isinstance(climber.problem, capabilities.Glances) else climber.anchor()[0]  # marches need none
     whole = solve(climber.problem, climber.problem, climber.shape, climber.question, WHOLE, start)
     if whole.failed is None or climber.rung is None:
         climber.arrived(whole)
