@@ -16,7 +16,7 @@ from physrank.lab.equations import EQUATIONS
 from physrank.lab.inputs import SineGordonInput, diffusion_reaction_cells
 from physrank.lab.references import pdebench
 from physrank.ranking.candidates import Candidates
-from physrank.rungs.solve import _solve
+from physrank.rungs.solve import solved as solved_on_grid
 
 TIE = 1e-6  # excess of squared loss that would not matter, as in the studies
 RAW, PLAIN = pr.scorers.RawResidual(), pr.scorers.SharedResponse()
@@ -24,7 +24,7 @@ COLD = "import physrank as pr, numpy as np, time; from physrank.lab.demo import 
 
 
 def solved(problem: pr.Problem, shape: tuple[int, ...]) -> Any:
-    return compute.run(_solve, problem, np.zeros(shape))
+    return compute.run(solved_on_grid, problem, np.zeros(shape))
 
 
 def library(truth: np.ndarray, number: int = 8, seed: int = 0) -> dict[str, np.ndarray]:

@@ -1,9 +1,21 @@
-"""Shared set-up: float64 as in the package, strict promotion, and one compilation cache for all workers of a run."""
+"""Shared set-up: float64 as in the package, strict promotion, one compilation cache for all workers of a run, and a
+compiler that does not optimise, because nearly all of a test's time is compilation. `PHYSRANK_OPTIMISED=1` runs the
+suite on the code that users get."""
 
 import os
 import shutil
 import tempfile
 from pathlib import Path
+
+if "PHYSRANK_OPTIMISED" not in os.environ:  # read when JAX first compiles; processes that tests start inherit it
+    os.environ["XLA_FLAGS"] = " ".join(
+        [
+            os.environ.get("XLA_FLAGS", ""),
+            "--xla_backend_optimization_level=0",
+            "--xla_cpu_use_fusion_emitters=false",
+            "--xla_cpu_parallel_codegen_split_count=1",
+        ]
+    )
 
 import jax
 import pytest

@@ -12,7 +12,6 @@ from jaxtyping import Array, Bool, Float
 
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift_rows
-from physrank.physics.monotone import SecantMetric
 from physrank.physics.problem import Problem
 from physrank.physics.solvers import Solve
 
@@ -94,15 +93,6 @@ class HasDualNorm(Protocol):
 
     def dual_energy(self, state: Array, *, adapted: bool = False) -> tuple[Float[Array, ""], Bool[Array, ""]]:
         """The squared norm, and whether the inverse action behind it converged."""
-        ...
-
-
-@runtime_checkable
-class HasSecantMetric(Protocol):
-    """It is strongly monotone. Certificates ask for this in a class's own body only: theorems are not inherited."""
-
-    def secant_metric(self, state: Array) -> SecantMetric:
-        """M_s: the residual in its dual norm bounds the error in its norm."""
         ...
 
 

@@ -10,7 +10,9 @@ from physrank._arrays import Array, not_finite, to_numpy
 from physrank.geometry.metrics import AnyMetric
 from physrank.physics import Problem, capabilities
 from physrank.ranking.candidates import Candidates
+from physrank.rungs import Asked, Climber, Question
 from physrank.rungs.diagnosis import defect_norm
+from physrank.tasks import Task
 
 FAR = 5.0  # times the usual distance among the candidates at which one of them counts as outlying
 PIVOTS = 32  # candidates to which all distances are taken, when there are more
@@ -43,6 +45,19 @@ class Anchor:
         more = (problem,) if self.asks else ()
         found = self.find(names, candidates.states[valid], *more)
         return found if isinstance(found, Anchored) else Anchored(np.asarray(found, np.float64))
+
+    def climber(self, problem: Problem, candidates: Candidates, task: Task, asked: Asked) -> Climber:
+        """Candidates of a problem at the foot of the ladder; the anchor is found when a rung asks for it."""
+
+        def start() -> tuple[Array, dict[str, str]]:
+            found = self.of(candidates, problem)
+            return found.state, found.left_out
+
+        valid = candidates.valid
+        states = candidates.states if valid.all() else candidates.states[valid]
+        if task.linear and not task.selects:
+            task.proxies(states[0], states[-1])  # refuses what is not linear
+        return Climber(problem, Question.of(task, candidates.states, valid), asked, states, start)
 
 
 def auto() -> Anchor:

@@ -9,12 +9,11 @@ from typing import Any, Literal, Protocol, cast
 
 from physrank import rungs, tasks
 from physrank.certificates import Certified
-from physrank.geometry.space import Array
 from physrank.physics import Correction, Problem
 from physrank.ranking import anchors
 from physrank.ranking.candidates import Candidates, Invalid
 from physrank.ranking.ranking import Ranking, assemble
-from physrank.rungs import Asked, Climber, Effort, Question, data
+from physrank.rungs import Asked, Effort, data
 from physrank.rungs.effort import EFFORTS
 from physrank.rungs.effort import resolve as effort_of
 from physrank.tasks import Task
@@ -76,7 +75,7 @@ def rank(
     given = Candidates.of(candidates, problem, invalid)
 
     started = time.perf_counter()
-    climber = _climber(problem, given, asked, wanted, found)
+    climber = found.climber(problem, given, asked, wanted)
     (rung,) = rungs.climb([climber], plan, correction)
     ranking = assemble(problem, given, found.name, rung, wanted, climber.left_out, allow_unresolved)
     return _further(ranking, stopping, most).timed(time.perf_counter() - started)
@@ -138,7 +137,7 @@ def rank_panel(
         cases = [(problem, _candidates(k, problem, given, invalid)) for k, (problem, given) in block]
         started = time.perf_counter()
         climbers = [
-            _climber(problem, given, asked, Asked(decide, tolerance, data.resolve(uncertainty, problem)), found)
+            found.climber(problem, given, asked, Asked(decide, tolerance, data.resolve(uncertainty, problem)))
             for problem, given in cases
         ]
         batch = rungs.climb(climbers, plan, correction, width)
@@ -147,19 +146,6 @@ def rank_panel(
             started = time.perf_counter()
             ranking = assemble(problem, given, found.name, rung, climber.asked, climber.left_out, allow_unresolved)
             yield _further(ranking, stopping, most).timed(seconds + time.perf_counter() - started)
-
-
-def _climber(problem: Problem, given: Candidates, task: Task, asked: Asked, anchor: anchors.Anchor) -> Climber:
-    question = Question.of(task, given.states, given.valid)
-
-    def start() -> tuple[Array, dict[str, str]]:
-        found = anchor.of(given, problem)
-        return found.state, found.left_out
-
-    states = given.states if given.valid.all() else given.states[given.valid]
-    if task.linear and not task.selects:
-        task.proxies(states[0], states[-1])  # refuses what is not linear
-    return Climber(problem, question, asked, states, start)
 
 
 def _check_problem(problem: Any) -> None:

@@ -168,7 +168,10 @@ class Ranking:
 
     def corrected(self) -> "Ranking":
         """The same ranking after one further correction, linearised at its state."""
-        return self._from(rungs.correct(self.problem, self.rung))
+        rung = rungs.correct(self.problem, self.rung)
+        return self._from(
+            replace(rung, solves=self.rung.solves + rung.solves, seconds=self.rung.seconds + rung.seconds)
+        )
 
     def _from(self, rung: Rung) -> "Ranking":
         rung = self.asked.doubtful(self.problem, rung)

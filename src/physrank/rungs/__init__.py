@@ -1,11 +1,12 @@
 """Rungs: whatever yields a proxy with an uncertainty of every gap and its cost, and the ladder that they make."""
 
 from physrank.rungs.asked import Asked
-from physrank.rungs.climb import Climber, climb
+from physrank.rungs.climb import climb
+from physrank.rungs.climber import Climber
 from physrank.rungs.effort import Effort, Spent
 from physrank.rungs.respond import correct, respond
 from physrank.rungs.rung import Question, Rung
-from physrank.rungs.solve import coarsened, solve
+from physrank.rungs.solve import coarsened
 
 __all__ = [
     "Asked",
@@ -18,5 +19,4 @@ __all__ = [
     "coarsened",
     "correct",
     "respond",
-    "solve",
 ]

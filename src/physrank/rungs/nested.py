@@ -14,10 +14,11 @@ from jaxtyping import Bool, Float
 from physrank import compute
 from physrank.physics import Problem, capabilities
 from physrank.physics.solvers import norm, signs
-from physrank.tasks import Task
+from physrank.tasks import Task, field
 
 RESOLVED = 1e-2  # of the variance in the top third of the spectrum that is carried: a level with more decides nothing
 LEAST = 16  # points per side of the coarsest grid
+FIELD = field()
 KEPT = 2e-2  # of the range of a coefficient, an initial state, a force: a level that loses more decides nothing
 
 
@@ -41,13 +42,6 @@ class Steps(eqx.Module):
     state: JaxArray
     last: JaxArray  # the second step
     contraction: Float[JaxArray, ""]  # ‖second‖ / ‖first‖
-
-
-class Descent(eqx.Module):
-    """A coarse solution and two steps from it on the problem's own grid."""
-
-    coarse: Standing
-    steps: Steps
 
 
 def levels(problem: Problem) -> tuple[int, ...]:
@@ -78,13 +72,7 @@ def stand(problem: Problem, below: JaxArray, level: int, task: Task, shape: tupl
 
     For the lowest level, `below` is a state on the problem's own grid from which a solve may start.
     """
-    return _stand(problem, below, level, task, shape, lowest, whole=False)
-
-
-def _stand(
-    problem: Problem, below: JaxArray, level: int, task: Task, shape: tuple[int, ...], lowest: bool, whole: bool
-) -> Standing:
-    coarse = capabilities.coarser(problem, level) if level else problem
+    coarse = capabilities.coarser(problem, level)
     assert coarse is not None
     own = _filled(coarse.state_shape, shape)
     if capabilities.cheap_to_solve(coarse) or lowest:
@@ -96,14 +84,15 @@ def _stand(
         solved = jnp.all(jnp.isfinite(state))
     looked = state[-1] if task.last else state
     tail = jnp.asarray(capabilities.tail(coarse, looked))
-    output = capabilities.raised(problem, state, shape) if whole else _output(problem, task, state, shape)
-    return Standing(state, output, tail, _lost(problem, coarse), solved)
+    return Standing(state, _output(problem, task, state, shape), tail, _lost(problem, coarse), solved)
 
 
-def descend(problem: Problem, below: JaxArray, level: int, task: Task, shape: tuple[int, ...], lowest: bool) -> Descent:
-    """Stand on a level, and take two steps from it on the problem's own grid; its output here is the whole lifted state."""
-    coarse = _stand(problem, below, level, task, shape, lowest, whole=True)
-    return Descent(coarse, steps(problem, coarse.output, shape))
+def descend(
+    problem: Problem, below: JaxArray, level: int, shape: tuple[int, ...], lowest: bool
+) -> tuple[Standing, Steps]:
+    """Stand on a level, all of its state lifted, and take two steps from there on the problem's own grid."""
+    coarse = stand(problem, below, level, FIELD, shape, lowest)
+    return coarse, steps(problem, coarse.output)
 
 
 def _output(problem: Problem, task: Task, state: JaxArray, shape: tuple[int, ...]) -> JaxArray:
@@ -150,9 +139,8 @@ def _mixed(leaf: Any, shape: tuple[int, ...]) -> JaxArray | None:
     return jnp.tensordot(signs(jnp.zeros(len(rows))), rows, axes=1)
 
 
-def steps(problem: Any, state: JaxArray, shape: tuple[int, ...]) -> Steps:
+def steps(problem: Any, state: JaxArray) -> Steps:
     """Two steps: the second tells how much the first left."""
-    del shape
     first = problem.polish(state)
     last = problem.polish(state + first)
     floor = 64 * jnp.finfo(float).eps * norm(state) + jnp.finfo(float).tiny

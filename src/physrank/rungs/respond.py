@@ -53,13 +53,13 @@ def respond_batch(
 
 
 def correct(problem: Problem, rung: Rung) -> Rung:
-    """One further correction, linearised at the rung's state."""
+    """One further correction, linearised at the rung's state, at its own price."""
     started, before = time.perf_counter(), rung.response
     variant = Correction() if before is None else replace(before.variant, count=1)
     after, outlook = compute.run(respond_and_look, problem, rung.state, variant)
     whole = after if before is None else chained(before, after)
-    better = _rung(problem, whole, outlook, rung.question, rung.seconds + time.perf_counter() - started)
-    return replace(better, solves=rung.solves + variant.solves)
+    better = _rung(problem, whole, outlook, rung.question, time.perf_counter() - started)
+    return replace(better, solves=variant.solves)
 
 
 def _rung(problem: Problem, response: Response, outlook: Outlook | None, question: Question, seconds: float) -> Rung:

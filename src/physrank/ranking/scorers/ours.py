@@ -6,7 +6,7 @@ from physrank.geometry.space import Array
 from physrank.physics import Correction, Problem
 from physrank.ranking import anchors
 from physrank.ranking.scorers.protocol import Case, Found, Scorer
-from physrank.rungs import Asked, Climber, Effort, Question, climb, coarsened
+from physrank.rungs import Asked, Effort, climb, coarsened
 from physrank.rungs.effort import resolve
 from physrank.rungs.solve import solution
 
@@ -34,16 +34,10 @@ class Ladder(Scorer):
     name = "ladder"
 
     def score(self, case: Case) -> Found:
-        given, anchor = case.candidates, anchors.resolve(case.anchor, case.problem)
-        question = Question.of(case.task, given.states, given.valid)
-
-        def start() -> tuple[Array, dict[str, str]]:
-            found = anchor.of(given, case.problem)
-            return found.state, found.left_out
-
-        climber = Climber(case.problem, question, Asked(tolerance=self.tolerance), case.states, start)
+        anchor = anchors.resolve(case.anchor, case.problem)
+        climber = anchor.climber(case.problem, case.candidates, case.task, Asked(tolerance=self.tolerance))
         (rung,) = climb([climber], resolve(self.effort), Correction())
-        return rung.scores[given.valid], rung.failed, rung.solves
+        return rung.scores[case.candidates.valid], rung.failed, rung.solves
 
 
 @dataclass(frozen=True)
