@@ -51,7 +51,7 @@ docs: .venv/.docs
 	touch $@
 
 .venv/.dev: .venv/.base
-	$(INSTALL) --editable ".[dev,exponax,lab]"
+	$(INSTALL) --editable ".[dev,exponax,lab,zarr,torch,onnx,dask]"
 	touch $@
 
 .venv/.docs: .venv/.base
