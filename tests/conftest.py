@@ -2,6 +2,7 @@
 compiler that does not optimise, because nearly all of a test's time is compilation. `PHYSRANK_OPTIMISED=1` runs the
 suite on the code that users get."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -67,3 +68,16 @@ def promotion():
 def _float64(promotion):
     with double(), jax.numpy_dtype_promotion(promotion):
         yield
+
+
+MAPPINGS = 20_000  # the kernel allows a process 65,530; past that LLVM dies while it compiles
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _room_for_programs():
+    """Compiled programs are mappings of memory, several each: a worker that has many lets go of them between files."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > MAPPINGS:
+        jax.clear_caches()
+        gc.collect()

@@ -305,18 +305,9 @@ def assemble(
     allow_unresolved: bool = False,
 ) -> Ranking:
     """A rung turned into scores and decisions."""
-    scoring = Scores(
-        rung.name,
-        candidates.names,
-        rung.scores,
-        rung.failed,
-        rung.solves,
-        rung.seconds,
-        allow_unresolved,
-        candidates.excluded,
-        rung.uncertainty,
-        rung.question.unit,
-    )
+    spent = (rung.solves, rung.seconds)
+    known = (allow_unresolved, candidates.excluded, rung.uncertainty, rung.question.unit)
+    scoring = Scores(rung.name, candidates.names, rung.scores, rung.failed, *spent, *known)
     return Ranking(
         problem, candidates, anchor, rung, scoring, asked, left_out, diagnosis.notes(candidates, rung, left_out)
     )
