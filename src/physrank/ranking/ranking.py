@@ -186,7 +186,7 @@ class Ranking:
 
     @property
     def error_uncertainty(self) -> float:
-        """How far every error estimate may be off: by as much as the proxy may still move. An estimate, not a bound."""
+        """How far every error estimate may be off: the proxy may still move, uncertain data may move it. No bound."""
         return self.rung.reach
 
     @property
