@@ -21,6 +21,7 @@ if "PHYSRANK_OPTIMISED" not in os.environ:  # read when JAX first compiles; proc
 import jax
 import pytest
 
+from helpers import EXTERNAL
 from physrank import double
 
 HERE = Path(__file__).parent
@@ -50,6 +51,13 @@ def pytest_configure(config):
 def pytest_unconfigure(config):
     if not hasattr(config, "workerinput"):
         shutil.rmtree(os.environ.pop(CACHE, ""), ignore_errors=True)
+
+
+def pytest_terminal_summary(terminalreporter):
+    if not EXTERNAL.exists():
+        terminalreporter.write_line(
+            f"External data NOT FOUND in {EXTERNAL}: checks against them did not run.", red=True
+        )
 
 
 def pytest_collection_modifyitems(items):
