@@ -1,35 +1,17 @@
 """Variable-coefficient Dirichlet diffusion on a box in any dimension, and a fast solver for K + diag(c)."""
 
-from functools import lru_cache
-
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from physrank.physics.solvers import Krylov, LinearMap, Solve
-
-FAST_FROM = 160  # interior nodes a side from which a fast transform beats the product with a matrix
-
-
-@lru_cache(maxsize=16)
-def _sine_matrix(points: int) -> np.ndarray:
-    """Orthonormal sine matrix on interior nodes: symmetric, its own inverse. In single precision, see `rough_inverse`."""
-    k = np.arange(1, points + 1)
-    matrix = np.sqrt(2 / (points + 1)) * np.sin(np.pi * (np.outer(k, k) % (2 * (points + 1))) / (points + 1))
-    return matrix.astype(np.float32)
+from physrank.physics.transforms import sine_transform
 
 
 def _eigenvalues(points: int, spacing: float) -> np.ndarray:
     """Those of −d²/dx² on interior nodes."""
     return 4 / spacing**2 * np.sin(np.pi * np.arange(1, points + 1) / (2 * (points + 1))) ** 2
-
-
-def sine_transform(x: Array) -> Array:
-    """The orthonormal sine transform along every axis; applied twice it gives `x` back."""
-    for axis, points in enumerate(x.shape):
-        x = _fast(axis, x) if points >= FAST_FROM else _along(axis, jnp.asarray(_sine_matrix(points), x.dtype), x)
-    return x
 
 
 class DirichletDiffusion(eqx.Module):
@@ -123,24 +105,6 @@ class DirichletDiffusion(eqx.Module):
             return scale * smooth.astype(r.dtype)
 
         return precondition
-
-
-def _along(axis: int, symmetric: Array, x: Array) -> Array:
-    """A symmetric matrix applied along one axis; plain products where they do, since those batch best."""
-    if axis == x.ndim - 1:
-        return x @ symmetric
-    if axis == x.ndim - 2:
-        return symmetric @ x
-    return jnp.moveaxis(jnp.tensordot(symmetric, x, axes=(1, axis)), 0, axis)
-
-
-def _fast(axis: int, x: Array) -> Array:
-    """The same as `_along` with the sine matrix: the imaginary part of the Fourier transform of the odd extension."""
-    x = jnp.moveaxis(x, axis, -1)
-    points, zero = x.shape[-1], jnp.zeros_like(x[..., :1])
-    odd = jnp.concatenate([zero, x, zero, -x[..., ::-1]], axis=-1)
-    modes = -jnp.imag(jnp.fft.rfft(odd))[..., 1 : points + 1] * np.asarray(np.sqrt(0.5 / (points + 1)), x.dtype)
-    return jnp.moveaxis(modes, -1, axis)
 
 
 def _interior(nodes: Array) -> Array:
