@@ -58,7 +58,7 @@ def checkpoints(
     Other arguments: `trust=True` also reads TorchScript and pickled modules, which run code when they are loaded.
     """
     patterns = [pattern] if isinstance(pattern, str | os.PathLike) else list(pattern)
-    if factory is not None and not callable(factory):
+    if factory is not None and (is_module(factory) or not callable(factory)):
         raise ValueError(f"factory must be a function that builds the network; got {factory!r:.60}.")
     found: dict[str, Path] = {}
     for entry in patterns:

@@ -16,6 +16,7 @@ class Diary:
         self.folder, self.panel = folder, panel
         self.history: list[dict[str, Any]] = []
         self.kept: list[int] = []  # best first
+        self.written: set[int] = set()  # epochs whose weights this monitor has left in the folder
         self.path = folder / "monitor.json"
         if self.path.exists():
             self._read()
@@ -38,9 +39,10 @@ class Diary:
         table.writeheader()
         table.writerows(self.history)
         write_text(self.folder / "history.csv", text.getvalue())
-        for seen in self.history:  # only files that this monitor wrote
-            if seen["epoch"] not in kept and seen["kept"]:
-                self.weights(seen["epoch"]).unlink(missing_ok=True)
+        self.written |= set(kept)
+        for epoch in self.written - set(kept):
+            self.weights(epoch).unlink(missing_ok=True)
+        self.written = set(kept)
 
     def _read(self) -> None:
         try:
@@ -50,6 +52,7 @@ class Diary:
             raise ValueError(
                 f"{self.path} is not a monitor's diary ({error!r}). Give the monitor another folder."
             ) from None
+        self.written = {record["epoch"] for record in self.history if record["kept"]}
         if panel != self.panel:
             raise ValueError(
                 f"{self.folder} belongs to a monitor with other problems: its scores cannot be compared with these. Give "
