@@ -75,30 +75,47 @@ def test_names_and_shapes_that_do_not_fit_are_told_and_nothing_is_filled():
     assert all(torch.equal(before[name], tensor) for name, tensor in tensors_of(small).items())
 
 
+class Settings:
+    """What a training script may store beside its weights."""
+
+
+def test_what_a_state_dict_mentions_besides_is_passed_over(tmp_path, monkeypatch):
+    model, path = fno(), tmp_path / "fno.pt"
+    torch.save(model.state_dict(), path)  # with the activation function and classes that it was built from
+    assert same(pr.models.fill(fno(), pr.models.load(path)), model)
+    monkeypatch.setattr(Settings, "__setstate__", lambda *_: pytest.fail("executed"), raising=False)
+    settings = Settings()
+    settings.rate = 0.1
+    torch.save({"model_state_dict": network(1).state_dict(), "settings": settings}, path)
+    assert same(pr.models.fill(network(2), pr.models.load(path)), network(1))
+
+
+def spring(path):
+    os.mkdir(path)
+
+
 class Trap:
     """Whoever unpickles this leaves a trace."""
 
+    def __init__(self, call, path):
+        self.call, self.path = call, path
+
     def __reduce__(self):
-        return os.mkdir, (self.path,)
+        return self.call, (str(self.path),)
 
 
-@pytest.fixture
-def trace(tmp_path):
-    Trap.path = str(tmp_path / "executed")
-    return tmp_path / "executed"
-
-
+@pytest.mark.parametrize("call", [os.mkdir, spring])  # a module that torch blocks, and one that it does not know
 @pytest.mark.parametrize("wrap", [lambda trap: trap, lambda trap: {"model_state_dict": trap, "epoch": 1}])
-def test_a_file_that_would_run_code_does_not(tmp_path, trace, wrap):
-    path = tmp_path / "trap.pt"
-    torch.save(wrap(Trap()), path)
-    with pytest.raises(ValueError, match=r"Python objects \(posix.mkdir\).*trust=True"):
+def test_a_file_that_would_run_code_does_not(tmp_path, wrap, call):
+    path, trace = tmp_path / "trap.pt", tmp_path / "executed"
+    torch.save(wrap(Trap(call, trace)), path)
+    with pytest.raises(ValueError, match=rf"Python objects \([\w.]*{call.__name__}\).*trust=True"):
         pr.models.load(path)
-    path.write_bytes(pickle.dumps(wrap(Trap()), protocol=2))
+    path.write_bytes(pickle.dumps(wrap(Trap(call, trace)), protocol=2))
     with pytest.raises(ValueError, match=str(path)):
         pr.models.load(path)
     assert not trace.exists()
-    torch.save(wrap(Trap()), path)
+    torch.save(wrap(Trap(call, trace)), path)
     with pytest.raises(ValueError, match="holds no weights"):
         pr.models.load(path, trust=True)
     assert trace.exists()  # the trap is a real one

@@ -60,8 +60,9 @@ def _mismatch(source: str, missing: list[str], unknown: list[str], own: list[str
 def load(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
     """What a file holds: weights as a mapping name → tensor, or with `trust=True` a whole torch module.
 
-    Safetensors and plain state dicts hold data only. TorchScript archives and pickled modules run code when they are
-    loaded: `trust=True` says that you know where the file comes from.
+    Safetensors and state dicts hold data; what a state dict mentions besides, such as the activation functions in
+    neuraloperator's, is passed over. TorchScript archives and pickled modules run code when they are loaded: `trust=True`
+    says that you know where the file comes from.
     """
     path = Path(path)
     if not path.is_file():
@@ -89,13 +90,34 @@ def _unpickled(path: Path, trust: bool) -> Any:
         found = re.search(r"GLOBAL ([\w.]+)", str(error))
         if trust or not found:
             raise ValueError(f"{path} is damaged, or no checkpoint of torch: {str(error).splitlines()[0]}") from None
-        raise ValueError(
-            f"{path} holds Python objects ({found.group(1)}), and loading them runs code. If you trust where it comes from, "
-            "say trust=True; else have its weights stored alone: physrank.models.save(path, model), or "
-            "torch.save(model.state_dict(), path)."
-        ) from None
+        try:
+            return weights_in(_beside_objects(path), str(path))
+        except (pickle.UnpicklingError, AttributeError, ValueError):
+            raise ValueError(
+                f"{path} holds Python objects ({found.group(1)}), and loading them runs code. If you trust where it comes "
+                "from, say trust=True; else have its weights stored alone: physrank.models.save(path, model), or "
+                "torch.save(model.state_dict(), path)."
+            ) from None
     except Exception as error:  # torch reports damaged archives in many ways
         raise ValueError(f"{path} is not a readable checkpoint: {type(error).__name__}: {error}") from None
+
+
+class _Mentioned:
+    """Stands where a file mentions a class or function: neither imported nor called. Takes whatever it is given."""
+
+    def __init__(self, *_: Any, **__: Any):
+        return None
+
+    def __setstate__(self, _: Any) -> None:
+        return None
+
+
+def _beside_objects(path: Path) -> Any:
+    """A state dict that describes itself beside its weights, as neuraloperator's do, without what it mentions."""
+    serialization = package("torch").serialization
+    mentioned = serialization.get_unsafe_globals_in_checkpoint(path)
+    with serialization.safe_globals([(_Mentioned, name) for name in mentioned]):
+        return package("torch").load(path, map_location="cpu", weights_only=True)
 
 
 def _is_script(path: Path) -> bool:
