@@ -8,7 +8,7 @@ import torch
 
 import physrank as pr
 from physrank.models.checkpoints import names_of
-from surrogates import Network, network, starts
+from surrogates import POINTS, Network, network, problem_of, starts
 
 
 @pytest.fixture
@@ -51,6 +51,25 @@ def test_a_factory_may_look_at_the_path(folder):
     pr.models.save(folder / "run3" / "epoch1.safetensors", network(width=8))
     found = pr.models.checkpoints(f"{folder}/run*/*", lambda path: Network(8 if path.parent.name == "run3" else 32))
     assert found["run3/epoch1"].first.out_features == 8 and found["run1/epoch2"].first.out_features == 32
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch's older exporter, which needs nothing installed
+def test_onnx_files_need_no_factory_and_give_what_was_exported(tmp_path):
+    exported = {f"net{k}": network(k).eval() for k in range(2)}
+    for name, model in exported.items():
+        torch.onnx.export(
+            model,
+            (torch.zeros(2, POINTS),),
+            tmp_path / f"{name}.onnx",
+            dynamo=False,
+            input_names=["start"],
+            output_names=["rows"],
+            dynamic_axes={"start": {0: "batch"}, "rows": {0: "batch"}},
+        )
+    library = pr.models.checkpoints(tmp_path / "*.onnx")
+    found = pr.models.predict(library, starts(5), problems=problem_of, batch=2)
+    for name, expected in pr.models.predict(exported, starts(5)).items():
+        np.testing.assert_allclose(found[name], expected, atol=1e-5)
 
 
 def test_what_is_missing_is_said(folder):

@@ -1,5 +1,6 @@
 """However inputs are batched, encoded and decoded, the states are the model's; what is wrong with it is said."""
 
+import h5py
 import numpy as np
 import pytest
 import torch
@@ -32,6 +33,14 @@ def test_inputs_of_any_kind(given):
     np.testing.assert_array_equal(
         np.stack([np.asarray(u.detach() if hasattr(u, "detach") else u) for u in taken(given, [4, 1])]), INPUTS[[4, 1]]
     )
+
+
+def test_inputs_may_lie_in_a_file(tmp_path):
+    with h5py.File(tmp_path / "inputs.h5", "w") as file:
+        stored = file.create_dataset("inputs", data=INPUTS)
+        model = network().double()
+        np.testing.assert_allclose(states(model, stored, batch=3), states(model), atol=1e-14)
+        np.testing.assert_allclose(states(model, stored, [5, 1, 1]), states(model)[[5, 1, 1]], atol=1e-14)
 
 
 def test_encoders_and_decoders_see_batches_and_may_differ_by_name():

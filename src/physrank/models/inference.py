@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
+import jax
 import numpy as np
 
 from physrank._arrays import Array, not_finite, to_numpy
@@ -153,8 +154,10 @@ def taken(inputs: Any, positions: list[int]) -> Any:
     if not hasattr(inputs, "shape"):
         return [inputs[k] for k in positions]
     if positions == list(range(positions[0], positions[0] + len(positions))):
-        return inputs[positions[0] : positions[-1] + 1]  # lazily read arrays need not be indexable by lists
-    return inputs[np.asarray(positions)]
+        return inputs[positions[0] : positions[-1] + 1]
+    if hasattr(inputs, "detach") or isinstance(inputs, np.ndarray | jax.Array):
+        return inputs[np.asarray(positions)]
+    return np.stack([np.asarray(inputs[k]) for k in positions])  # lazily read arrays are indexed in their own ways
 
 
 def stacked(given: Any) -> Any:
