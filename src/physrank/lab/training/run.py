@@ -21,6 +21,7 @@ from physrank.lab.models.networks import build
 from physrank.lab.store import checkpoints
 from physrank.lab.store.files import StoreError, check_settings
 from physrank.lab.store.locks import alone
+from physrank.models.weights import fill, tensors_of
 
 Report = Callable[[int, float], None]  # epochs done, relative L² of the last one
 
@@ -165,7 +166,7 @@ def _keep(
     state = {
         "epoch": epoch,
         "settings": settings,
-        "model": checkpoints.tensors_of(model),
+        "model": tensors_of(model),
         "optimizer": optimizer.state_dict(),
     }
     write_whole(directory / "state.pt", lambda path: torch.save(state, path))
@@ -178,7 +179,7 @@ def _resume(directory: Path, model: torch.nn.Module, optimizer: torch.optim.Opti
     try:
         state = torch.load(path, weights_only=True)  # tensors and plain numbers only: nothing executes
         check_settings(path, state["settings"], settings)
-        checkpoints.fill(model, state["model"])
+        fill(model, state["model"])
         optimizer.load_state_dict(state["optimizer"])
         return int(state["epoch"])
     except StoreError:
