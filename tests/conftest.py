@@ -28,6 +28,7 @@ HERE = Path(__file__).parent
 LONGEST = (
     "test_laws.py",
     "lab/studies/test_studies.py",
+    "lab/training/test_run_alone.py",
     "certificates/test_burgers.py",
     "physics/test_response.py",
     "lab/test_demo.py",  # after the studies, whose compilations it finds in the cache

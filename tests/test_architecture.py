@@ -23,12 +23,13 @@ ORDER = [
     "rungs",
     "certificates",
     "ranking",
+    "models",
     "lab",
     "cli",
 ]
 INSTRUMENT = ORDER[: ORDER.index("lab")]
 LABORATORY_ONLY = {"torch", "neuralop"}  # and of these, only modules that name them in their docstring's requirements
-OPTIONAL = LABORATORY_ONLY | {"exponax"}
+OPTIONAL = LABORATORY_ONLY | {"exponax", "safetensors", "onnx", "onnxruntime", "lightning"}
 
 
 def room(path: Path) -> str:
@@ -101,6 +102,8 @@ def test_every_room_has_its_place():
         ("ranking/rank.py", "from physrank.lab import demo", "comes after"),
         ("__init__.py", "from physrank import lab", "laboratory"),
         ("physics/solvers.py", "import torch", "optional"),
+        ("models/running.py", "import torch", "optional"),
+        ("models/predict.py", "from physrank.lab.models import build", "comes after"),
         ("lab/references/burgers.py", "from physrank.physics.elliptic import DirichletDiffusion", "must not share"),
         ("physics/solvers.py", "def f():\n    from physrank.geometry import TaskSpace", "inside a function"),
     ],

@@ -41,6 +41,20 @@ def test_links_lead_somewhere():
                 assert (path.parent / target).exists(), f"{path.name}: {target}"
 
 
+def test_the_page_on_models_runs_as_it_stands(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    known = {}
+    for block in blocks:
+        exec(block, known)
+    assert len(blocks) == 6
+    assert "['epoch1', 'epoch9', 'epoch10']" in capsys.readouterr().out
+    assert list(known["library"]) == ["epoch1", "epoch9", "epoch10"]
+    assert known["choice"].best in known["library"] and known["choice"].settled is not None
+    assert len(list((tmp_path / "run1").glob("epoch*.safetensors"))) == 3
+
+
 def test_no_machine_paths():
     for path in ROOT.rglob("*"):
         hidden = any(

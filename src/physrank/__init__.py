@@ -7,12 +7,13 @@ ranking = pr.rank(problem, {"fno": v1, "cno": v2, "unet": v3})
 print(ranking.best, ranking.error_estimates)
 """
 
-from physrank import certificates, equations, geometry, tasks
+from physrank import certificates, equations, geometry, models, tasks
 from physrank._renamed import moved
 from physrank._version import __version__
 from physrank.certificates import Certificate, certify
 from physrank.compute import double
 from physrank.geometry import Grid, lifts, metrics
+from physrank.models import Choice, choose
 from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary
 from physrank.ranking import (
     Advice,
@@ -40,6 +41,7 @@ __all__ = [
     "Advice",
     "Certificate",
     "Check",
+    "Choice",
     "Correction",
     "Dense",
     "Effort",
@@ -61,11 +63,13 @@ __all__ = [
     "certificates",
     "certify",
     "check",
+    "choose",
     "double",
     "equations",
     "geometry",
     "lifts",
     "metrics",
+    "models",
     "race",
     "rank",
     "rank_panel",

@@ -12,9 +12,7 @@ Array = NDArray[np.float64]
 
 def to_numpy(what: str, value: Any, *, finite: bool = False) -> Array:
     """A float64 array from anything array-like; `what` names it in errors. With `finite`, NaN and infinity are refused."""
-    if hasattr(value, "detach"):  # torch, without importing it: on any device, with or without gradients
-        value = value.detach().cpu()
-        value = value.double() if value.is_floating_point() else value
+    value = _without_torch(value)
     try:
         array = np.ma.filled(value, np.nan) if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
     except ValueError as error:
@@ -34,6 +32,14 @@ def to_numpy(what: str, value: Any, *, finite: bool = False) -> Array:
     if finite and (problem := not_finite(array)):
         raise ValueError(f"{what} must be finite; got {problem}.")
     return array
+
+
+def _without_torch(value: Any) -> Any:
+    """A tensor on any device, with or without gradients, as NumPy's, without importing torch; the rest as it is."""
+    if not hasattr(value, "detach"):
+        return value
+    tensor = value.detach().cpu()
+    return (tensor.double() if tensor.is_floating_point() else tensor.resolve_conj()).numpy()
 
 
 def to_jax(what: str, value: Any) -> jax.Array:
@@ -60,8 +66,7 @@ def as_double(tree: Any) -> Any:
     """
 
     def convert(leaf: Any) -> Any:
-        if hasattr(leaf, "detach"):
-            leaf = leaf.detach().cpu().numpy()
+        leaf = _without_torch(leaf)
         if isinstance(leaf, float | complex):
             leaf = np.asarray(leaf)
         if isinstance(leaf, np.ndarray | np.generic | jax.Array):

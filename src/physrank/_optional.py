@@ -4,7 +4,14 @@ import importlib
 from functools import cache
 from typing import Any
 
-EXTRA = {"torch": "lab", "neuralop": "lab", "h5netcdf": "lab", "exponax": "exponax"}
+EXTRA = {
+    "torch": "torch",
+    "safetensors": "torch",
+    "onnxruntime": "onnx",
+    "neuralop": "lab",
+    "h5netcdf": "lab",
+    "exponax": "exponax",
+}
 
 
 @cache

@@ -22,7 +22,7 @@ def sample_forcing(forcing: Any, times: Array, x: Array, fractions: Array) -> Ar
     if forcing is None:
         return np.zeros(shape)
     if callable(forcing):
-        return finite_array("forcing", np.broadcast_to(np.asarray(forcing(stages[..., None], x)), shape))
+        return np.broadcast_to(finite_array("forcing", forcing(stages[..., None], x)), shape)
     values = finite_array("forcing", forcing)
     if values.ndim == 1:
         return np.broadcast_to(lift(values, (len(x),), "fourier"), shape)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from physrank._arrays import to_numpy
 from physrank.geometry.space import Array, TaskSpace
 
 
@@ -129,6 +130,6 @@ def phase_space(base: Metric, velocity_weight: float = 1.0) -> Metric:
     return Metric(base.rules, (1.0, float(velocity_weight)))
 
 
-def weights(values: ArrayLike) -> Weights:
+def weights(values: Any) -> Weights:
     """Your own positive weights, broadcast against the task output."""
-    return Weights(np.asarray(values, np.float64))
+    return Weights(to_numpy("weights", values))

@@ -103,8 +103,12 @@ def _drawn(inputs: Any, seed: int | None) -> tuple[int | None, Iterator[tuple[in
             f"inputs is a {type(inputs).__name__}, whose order cannot be drawn at random. Give a list or an array, a "
             "generator of independent draws, or seed=None if the order is random already."
         )
-    order = np.random.default_rng(seed).permutation(total)
-    return total, ((int(k), inputs[int(k)]) for k in order)  # pyright: ignore[reportIndexIssue]
+    return total, ((k, inputs[k]) for k in drawn_order(total, seed))  # pyright: ignore[reportIndexIssue]
+
+
+def drawn_order(total: int, seed: int) -> list[int]:
+    """The order in which a panel is read: whoever prepares predictions ahead needs it too."""
+    return np.random.default_rng(seed).permutation(total).tolist()
 
 
 def _prediction(model: Callable[[Any], Any], name: str, given: Any, position: int) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from physrank import geometry, report, rungs, tasks
+from physrank._arrays import to_numpy
 from physrank._io import write_json, write_text
 from physrank.geometry import ComparisonSubspace, TaskSpace
 from physrank.geometry.space import Array
@@ -237,10 +238,10 @@ class Ranking:
         """The anchor itself, for ranking the same candidates again from it."""
         return anchors.given(self.response.anchor)
 
-    def residual_floor(self, reference: Array) -> float:
+    def residual_floor(self, reference: Any) -> float:
         """‖A(reference)‖ / ‖A(w)‖: how far a given reference is from solving this very problem."""
-        anchor = np.asarray(self.response.anchor)
-        return residual_floor(self.problem, capabilities.lift(self.problem, reference), anchor)
+        given = capabilities.lift(self.problem, to_numpy("reference", reference))
+        return residual_floor(self.problem, given, self.response.anchor)
 
     def rescore(self, task: Task) -> "Ranking":
         """The same physics judged by another task: no new solve, unless a coarse grid was looked at for its own task only."""

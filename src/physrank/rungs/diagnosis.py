@@ -1,9 +1,12 @@
 """What can be wrong with a response: why an answer must not be trusted."""
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Array as JaxArray
 
 from physrank import compute
+from physrank._arrays import to_numpy
 from physrank.physics import Outlook, Problem, Response, fits
 from physrank.physics.response import residual_norm
 
@@ -17,7 +20,7 @@ def defect_reduction(problem: Problem, response: Response) -> float:
     return _ratio(after, before)
 
 
-def residual_floor(problem: Problem, reference: np.ndarray, anchor: np.ndarray | None = None) -> float:
+def residual_floor(problem: Problem, reference: Any, anchor: Any = None) -> float:
     """‖A(reference)‖_Y, relative to ‖A(anchor)‖_Y when an anchor is given.
 
     Zero for the problem's own solution. A reference made by another discretisation has a floor: below it, a small
@@ -27,11 +30,12 @@ def residual_floor(problem: Problem, reference: np.ndarray, anchor: np.ndarray |
     for name, state in (("reference", reference), ("anchor", anchor)):
         if state is None:
             continue
-        if not fits(np.shape(state), problem.state_shape):
+        state = to_numpy(name, state)
+        if not fits(state.shape, problem.state_shape):
             raise ValueError(
-                f"{name} has shape {np.shape(state)}; expected a state of this problem, {problem.state_shape}."
+                f"{name} has shape {state.shape}; expected a state of this problem, {problem.state_shape}."
             )
-        norms.append(defect_norm(problem, np.asarray(state, np.float64)))
+        norms.append(defect_norm(problem, state))
         if not np.isfinite(norms[-1]):
             raise ValueError(f"The defect of the {name} is not finite: is it in the problem's own variables?")
     if anchor is None:

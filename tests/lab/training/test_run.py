@@ -1,11 +1,6 @@
 """Training that can stop anywhere and does not continue what does not belong together."""
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -30,26 +25,6 @@ def test_resumed_run_ends_with_the_same_weights(trained, tmp_path):
     for epoch in TINY.checkpoints:
         for name, tensor in weights(trained, BURGERS, epoch).items():
             assert torch.equal(tensor, weights(tmp_path, BURGERS, epoch)[name]), name
-
-
-def test_killed_run_ends_with_the_same_weights(trained, tmp_path):
-    """kill −9 at a moment nobody chose."""
-    code = (
-        "import sys; from pathlib import Path; from dataclasses import replace\n"
-        "from physrank.lab.training import run as training; from physrank.lab.libraries import LIBRARIES, PROFILES\n"
-        "tiny = replace(PROFILES['smoke'], training=8, validation=2, epochs=4, batch=4, evaluation=3, panels=1, "
-        "panel_size=3, deployment=3)\n"
-        "training.train_run(Path(sys.argv[1]), tiny, LIBRARIES['burgers-fno-e1'], 0)\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], env={**os.environ, "OMP_NUM_THREADS": "1"})
-    state = checkpoints.folder(tmp_path, TINY, BURGERS, 0) / "state.pt"
-    while not state.exists() and process.poll() is None:
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert training.train_run(tmp_path, TINY, BURGERS, 0)
-    for name, tensor in weights(trained, BURGERS, 4).items():
-        assert torch.equal(tensor, weights(tmp_path, BURGERS, 4)[name]), name
 
 
 def test_other_seeds_give_other_weights(trained, tmp_path):

@@ -6,11 +6,10 @@ Needs the `lab` extra (`pip install .[lab]`).
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
 import torch
-from safetensors import SafetensorError
 
-from physrank._io import write_json, write_whole
+from physrank import models
+from physrank._io import write_json
 from physrank.lab.store.files import StoreError, check_settings, read_json, sha256
 from physrank.lab.libraries import Library, Profile
 
@@ -25,22 +24,10 @@ def paths(directory: Path, epoch: int) -> tuple[Path, Path]:
     return directory / f"epoch{epoch}.safetensors", directory / f"epoch{epoch}.json"
 
 
-def tensors_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Weights and buffers; neuralop also puts a description of itself among them, which is not data."""
-    return {name: t.contiguous() for name, t in model.state_dict().items() if isinstance(t, torch.Tensor)}
-
-
-def fill(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> None:
-    expected = set(tensors_of(model))
-    if expected != set(tensors):
-        raise ValueError(f"weights are named {sorted(set(tensors) ^ expected)[:3]} …; expected those of the network")
-    model.load_state_dict(tensors, strict=False)
-
-
 def save(directory: Path, epoch: int, model: torch.nn.Module, settings: dict[str, Any], facts: dict[str, Any]) -> None:
     """Weights first, their description last: a description without whole weights cannot exist."""
     weights, description = paths(directory, epoch)
-    write_whole(weights, lambda path: safetensors.torch.save_file(tensors_of(model), path))
+    models.save(weights, model)
     write_json(description, {"settings": settings, "epoch": epoch, **facts, "sha256": sha256(weights)})
 
 
@@ -70,7 +57,7 @@ def load(directory: Path, epoch: int, model: torch.nn.Module, settings: dict[str
     if facts is None:
         raise StoreError(f"{description} does not exist: the run has not reached epoch {epoch}. Run `physrank train`.")
     try:
-        fill(model, safetensors.torch.load_file(weights))
-    except (SafetensorError, RuntimeError, ValueError, OSError) as problem:
-        raise StoreError(f"{weights} does not fit its network: {problem}") from None
+        models.fill(model, models.load(weights), str(weights))
+    except (RuntimeError, ValueError, OSError) as problem:
+        raise StoreError(str(problem)) from None
     return facts

@@ -20,6 +20,8 @@ from physrank.lab.libraries import Library, Profile
 from physrank.lab.models.networks import build
 from physrank.lab.store import checkpoints
 from physrank.lab.store.files import StoreError, check_settings
+from physrank.lab.store.locks import alone
+from physrank.models.weights import fill, tensors_of
 
 Report = Callable[[int, float], None]  # epochs done, relative L² of the last one
 
@@ -32,10 +34,33 @@ def train_run(
     report: Report = lambda epoch, loss: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Train until both checkpoints exist; True when they do, False when `stop` asked for a pause."""
+    """Train until both checkpoints exist; True when they do, False when `stop` asked for a pause.
+
+    One trainer at a time: a second one in the same folder raises and changes nothing.
+    """
     directory, settings = checkpoints.folder(store, profile, library, run), library.settings(profile, run)
-    stored = {epoch: checkpoints.describe(directory, epoch, settings) for epoch in profile.checkpoints}
-    if all(stored.values()):
+    if all(_stored(directory, profile, settings).values()):  # needs no lock, and so no permission to write one
+        report(profile.epochs, float("nan"))
+        return True
+    with alone(directory, "training"):
+        return _train(directory, settings, profile, library, run, report, stop)
+
+
+def _stored(directory: Path, profile: Profile, settings: dict[str, Any]) -> dict[int, dict[str, Any] | None]:
+    return {epoch: checkpoints.describe(directory, epoch, settings) for epoch in profile.checkpoints}
+
+
+def _train(
+    directory: Path,
+    settings: dict[str, Any],
+    profile: Profile,
+    library: Library,
+    run: int,
+    report: Report,
+    stop: Callable[[], bool],
+) -> bool:
+    stored = _stored(directory, profile, settings)
+    if all(stored.values()):  # by another trainer, a moment ago
         report(profile.epochs, float("nan"))
         return True
     torch.set_num_threads(1)
@@ -141,7 +166,7 @@ def _keep(
     state = {
         "epoch": epoch,
         "settings": settings,
-        "model": checkpoints.tensors_of(model),
+        "model": tensors_of(model),
         "optimizer": optimizer.state_dict(),
     }
     write_whole(directory / "state.pt", lambda path: torch.save(state, path))
@@ -154,7 +179,7 @@ def _resume(directory: Path, model: torch.nn.Module, optimizer: torch.optim.Opti
     try:
         state = torch.load(path, weights_only=True)  # tensors and plain numbers only: nothing executes
         check_settings(path, state["settings"], settings)
-        checkpoints.fill(model, state["model"])
+        fill(model, state["model"])
         optimizer.load_state_dict(state["optimizer"])
         return int(state["epoch"])
     except StoreError:
