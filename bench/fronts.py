@@ -34,6 +34,7 @@ class Answer:
     settled: np.ndarray | None = None  # N × N; None: the method does not say
     failed: str | None = None
     ended: str | None = None
+    physics: float | None = None  # seconds spent in compiled programs
 
 
 Method = Callable[[Input, Task], Answer]
@@ -42,7 +43,8 @@ Method = Callable[[Input, Task], Answer]
 def ranked(options: dict[str, Any]) -> Method:
     def method(given: Input, _: Task) -> Answer:
         found = pr.rank(given.problem, given.candidates, tolerance=TIE, allow_unresolved=True, **options)
-        return Answer(found.scores, found.proxy, found.settled_pairs, found.unresolved, found.rung.name)
+        rung = found.rung
+        return Answer(found.scores, found.proxy, found.settled_pairs, found.unresolved, rung.name, rung.seconds)
 
     return method
 
@@ -92,6 +94,7 @@ class Row:
     """One method's counts, input by input."""
 
     seconds: list[float] = field(default_factory=list)
+    physics: list[float] = field(default_factory=list)
     right: int = 0
     right_finer: int = 0
     settled: int | None = None
@@ -120,6 +123,7 @@ class Row:
         return {
             "seconds": float(np.median(self.seconds)),
             "mean_seconds": float(np.mean(self.seconds)),
+            "physics_share": float(np.sum(self.physics) / np.sum(self.seconds)) if self.physics else None,
             "right": self.right,
             "right_finer": self.right_finer,
             "settled": self.settled,
@@ -159,8 +163,9 @@ def measure(population: Population, inputs: int, repeats: int) -> dict[str, Any]
             rows.setdefault(name, Row()).count(
                 answer, losses, finer, None if off is None else float(np.sqrt(off / losses.min()))
             )
-        for name, seconds in timed({n: partial(m, given, task) for n, m in tried.items()}, repeats).items():
+        for name, (seconds, answer) in timed({n: partial(m, given, task) for n, m in tried.items()}, repeats).items():
             rows[name].seconds.append(seconds)
+            rows[name].physics += [] if answer.physics is None else [answer.physics]
         done += 1
     return {
         "title": population.title,
@@ -178,12 +183,12 @@ def own_grid(tried: dict[str, Any]) -> str:
     return next(name for name in tried if name.startswith("solve"))
 
 
-def timed(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Medians; all in turn, so that a slow moment of the machine hits them alike."""
-    spent: dict[str, list[float]] = {name: [] for name in functions}
+def timed(functions: dict[str, Callable[[], Answer]], repeats: int) -> dict[str, tuple[float, Answer]]:
+    """The call of median length, and its answer; all in turn, so that a slow moment of the machine hits them alike."""
+    spent: dict[str, list[tuple[float, Answer]]] = {name: [] for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
             started = time.perf_counter()
-            function()
-            spent[name].append(time.perf_counter() - started)
-    return {name: float(np.median(values)) for name, values in spent.items()}
+            answer = function()
+            spent[name].append((time.perf_counter() - started, answer))
+    return {name: sorted(calls, key=lambda call: call[0])[len(calls) // 2] for name, calls in spent.items()}
