@@ -122,8 +122,8 @@ def _dominated(result: dict[str, Any]) -> Iterator[Target]:
             f"≥ {WITHIN} of rank",
             found,
             share >= WITHIN,
-            "Which grid is coarse enough is known afterwards only; ranking finds it out, on a second grid, with a look at the "
-            "problem's own, and says what is settled. A solve says nothing of the kind.",
+            "Which grid is coarse enough is known afterwards only. Ranking has to find it out, by a second grid or by steps "
+            "on the problem's own, and says what is settled; a solve says neither.",
         )
 
 
@@ -148,7 +148,7 @@ def _growth(result: dict[str, Any]) -> Iterator[Target]:
         if "unknowns" in curve["what"]:
             found = slope(curve["sizes"], curve["seconds"])
             last = slope(curve["sizes"][-2:], curve["seconds"][-2:])
-            why = f"Between the two largest the exponent is {last:.2f}: products with dense sine matrices grow faster than the grid."
+            why = f"Between the two largest it is {last:.2f}: products with dense sine matrices grow faster than the grid."
             yield Target(f"{curve['what']}, exponent of the time", "≤ 1.1", f"{found:.2f}", found <= 1.1, why)
 
 
@@ -163,7 +163,10 @@ def _large(result: dict[str, Any]) -> Iterator[Target]:
     if many:
         ratio = many["seconds"][-1] / many["reading_seconds"][-1]
         what = f"{many['sizes'][-1]:,} candidates of 128²: rank ÷ reading them once"
-        why = "Each is read when the anchor is looked for, when its output is scored, and when pairs are judged."
+        why = (
+            "Outputs are searched for their range, centred, weighted and squared, then multiplied by the proxy and by every "
+            "movement in doubt: several passes over the same memory."
+        )
         yield Target(what, "≤ 2", f"{ratio:.1f}", ratio <= 2, why)
 
 
