@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 # Okabe and Ito's colours, and a shape each: told apart without colour, too.
 STYLE: dict[str, dict[str, Any]] = {
@@ -72,10 +72,12 @@ def _front(axis: Any, part: dict[str, Any]) -> None:
     axis.plot(*zip(*(places[name] for name in graded), strict=True), color="#999999", linewidth=0.8, zorder=1)
     for name, place in places.items():
         style = STYLE.get(name, SOLVE)
-        axis.plot(*place, linestyle="", **style, **({"mfc": "white"} if dominated(rows, name) else {}))
+        axis.plot(
+            *place, linestyle="", **style, **({"mfc": "white"} if name in solves and dominated(rows, name) else {})
+        )
     costs = [place[0] for place in places.values()]
     low, high = min(costs) / 1.6, max(costs) * 1.6
-    axis.set(xscale="log", yscale="log", xlim=(low, high), ylim=(none / 6, 12))
+    axis.set(xscale="log", yscale="log", xlim=(low, high), ylim=(none / 6, 8))
     for name, tier in _tiers({name: places[name] for name in solves}, np.log(high / low)).items():
         said = name.removeprefix("solve ")
         for long, short in SHORTER.items():
@@ -101,7 +103,7 @@ def _tiers(places: dict[str, tuple[float, float]], width: float) -> dict[str, in
     found: dict[str, int] = {}
     ends: dict[tuple[int, int], float] = {}  # of the last name, by height and tier
     for name in sorted(places, key=lambda name: places[name]):
-        x, height = np.log(places[name][0]) / width, round(3 * np.log10(places[name][1]))
+        x, height = np.log(places[name][0]) / width, round(2 * np.log10(places[name][1]))
         half = 0.012 * (len(name) - 5)
         tier = next(t for t in range(len(places)) if ends.get((height, t), -np.inf) < x - half)
         found[name], ends[height, tier] = tier, x + half
@@ -120,7 +122,7 @@ def growth(parts: Parts) -> Figure:
             axes[1].plot(unknowns, [row["peak_bytes"] / GIB for row in rows], label=f"{dims}-D", **style)
     axes[0].set(title="reaction–diffusion", xlabel="unknowns", ylabel="seconds of rank")
     axes[1].axhline(24, color="#333333", linestyle=":")
-    axes[1].annotate("24 GiB", (0.02, 24), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
+    axes[1].annotate("24 GiB", (0.02, 23), xycoords=("axes fraction", "data"), va="top", fontsize=8)
     axes[1].set(title="reaction–diffusion", xlabel="unknowns", ylabel="peak memory of the process, GiB")
     for axis, name in zip(axes[2:5], ("candidates", "steps", "inputs"), strict=True):
         part = parts.get(name, {"failed": "not run"})
@@ -130,10 +132,18 @@ def growth(parts: Parts) -> Figure:
             if "reading_seconds" in part:
                 _line(axis, part["sizes"], part["reading_seconds"], "reading them once", marker="^", color="#cc79a7")
             axis.set(title=part["what"].split(":")[0], xlabel=name, ylabel="seconds")
+            axis.set_xscale("log")
+            axis.set_xticks(part["sizes"], part["sizes"], fontsize=8)
+    for axis in axes[:2]:
+        axis.set_xscale("log")
     for axis in axes[:5]:
-        axis.set(xscale="log", yscale="log")
+        axis.set_yscale("log")
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+        axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.xaxis.set_minor_formatter(NullFormatter())
+        axis.yaxis.set_minor_locator(NullLocator())
         if axis.get_legend_handles_labels()[1]:
-            axis.legend(frameon=False, fontsize=8, loc="upper left")
+            axis.legend(frameon=False, fontsize=8, loc="lower right")
     _starts(axes[5], measured(parts, "start"))
     return figure
 
