@@ -30,8 +30,8 @@ def solved(problem: pr.Problem, shape: tuple[int, ...]) -> Any:
 def library(
     truth: np.ndarray, number: int = 8, seed: int = 0, window: np.ndarray | float = 1.0
 ) -> dict[str, np.ndarray]:
-    """Predictions 2 to 6 % off in even steps, most where `window` is one; initial rows are the truth's. Smooth and rough parts are mixed in
-    another proportion for each, as in networks: else any residual would order them."""
+    """Predictions 2 to 6 % off in even steps, most where `window` is one; initial rows are the truth's. Smooth and
+    rough parts are mixed in another proportion for each, as in networks: else any residual would order them."""
     random, found = np.random.default_rng(seed), {}
     if truth.shape[0] != truth.shape[-1]:
         window = window * np.linspace(0, 1, truth.shape[0]).reshape(-1, *[1] * (truth.ndim - 1))
