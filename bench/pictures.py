@@ -22,10 +22,11 @@ NAMES = {
     "response + 2": "three corrections",
     "raw residual": "raw residual",
 }
-SHORTER = {", every 10th row": " t/10", ", 1 substep": " t/4"}
+PANEL = (240.0, 165.0)  # points, about
 GIB = 2**30
 BLUE, RED = "#0072b2", "#d55e00"
 Parts = dict[str, Any]
+Places = dict[str, tuple[float, float]]
 
 
 def measured(parts: Parts, kind: str) -> Parts:
@@ -39,6 +40,14 @@ def dominated(rows: dict[str, Any], name: str) -> bool:
     """Whether another method is cheaper and orders no fewer pairs rightly."""
     own = rows[name]
     return any(row["seconds"] < own["seconds"] and row["right"] >= own["right"] for k, row in rows.items() if k != name)
+
+
+def drawn(result: dict[str, Any]) -> dict[str, Figure]:
+    """By what follows the name of the results; a small run says so on its face."""
+    figures = {"": fronts(result["parts"]), "_growth": growth(result["parts"])}
+    for figure in figures.values() if result["small"] else ():
+        figure.suptitle("a small run on a busy machine: times are not to be quoted", fontsize=9, color="#8a939e")
+    return figures
 
 
 def fronts(parts: Parts) -> Figure:
@@ -57,9 +66,11 @@ def fronts(parts: Parts) -> Figure:
         axis.set_xlabel("milliseconds per input, whole call")
     handles = [axes[0].plot([], [], linestyle="", label=NAMES[name], **style)[0] for name, style in STYLE.items()]
     solves = {"linestyle": "-", "linewidth": 0.8, **SOLVE}
-    handles += axes[0].plot([], [], label="solving outright, on the grid named", **solves)
+    handles += axes[0].plot(
+        [], [], label="solving outright, on the grid named (t/10: a tenth of the time steps)", **solves
+    )
     handles += axes[0].plot([], [], label="hollow: another is cheaper and no worse", **solves | {"mfc": "white"})
-    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return figure
 
 
@@ -78,36 +89,57 @@ def _front(axis: Any, part: dict[str, Any]) -> None:
     costs = [place[0] for place in places.values()]
     low, high = min(costs) / 1.6, max(costs) * 1.6
     axis.set(xscale="log", yscale="log", xlim=(low, high), ylim=(none / 6, 8))
-    for name, tier in _tiers({name: places[name] for name in solves}, np.log(high / low)).items():
-        said = name.removeprefix("solve ")
-        for long, short in SHORTER.items():
-            said = said.replace(long, short)
-        where = {"xytext": (0, -12 - 9 * tier), "textcoords": "offset points", "ha": "center", "va": "center"}
-        axis.annotate(said, places[name], fontsize=7, color="#333333", **where)
+    names = {name: _short(name) for name in solves}
+    for name, offset in _offsets(places, names, (low, high), (none / 6, 8.0)).items():
+        where = {"xytext": offset, "textcoords": "offset points", "ha": "center", "va": "center"}
+        axis.annotate(names[name], places[name], fontsize=7, color="#333333", **where)
     share = [1.0, 0.1, 0.01, 1e-3, 1e-4]
     shown = [s for s in share if s > 1.5 * none]
     axis.set_yticks([*shown, none], [*(f"{100 * s:g} %" for s in shown), "none"])
     axis.yaxis.set_minor_locator(NullLocator())
-    axis.xaxis.set_major_locator(LogLocator(numticks=8))
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 3), numticks=12))
+    axis.xaxis.set_minor_locator(NullLocator())
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.grid(axis="y", color="#e4e4e4", linewidth=0.6)
     axis.set_title(part["title"], fontsize=10)
     auto = rows["auto"]
     open_share = 1 - auto["settled"] / pairs
-    said = f"rank settles {1 - open_share:.1%} of {pairs:,} pairs, {auto['settled_wrong']} of them wrongly"
-    axis.text(0.98, 0.97, said, transform=axis.transAxes, ha="right", va="top", fontsize=7.5, color="#d55e00")
+    settles = f"rank settles {1 - open_share:.1%} of {pairs:,} pairs, {auto['settled_wrong']} of them wrongly"
+    axis.text(0.98, 0.97, settles, transform=axis.transAxes, ha="right", va="top", fontsize=7.5, color="#d55e00")
 
 
-def _tiers(places: dict[str, tuple[float, float]], width: float) -> dict[str, int]:
-    """How far below its mark each name is written, so that neighbours at one height do not run into each other."""
-    found: dict[str, int] = {}
-    ends: dict[tuple[int, int], float] = {}  # of the last name, by height and tier
-    for name in sorted(places, key=lambda name: places[name]):
-        x, height = np.log(places[name][0]) / width, round(2 * np.log10(places[name][1]))
-        half = 0.012 * (len(name) - 5)
-        tier = next(t for t in range(len(places)) if ends.get((height, t), -np.inf) < x - half)
-        found[name], ends[height, tier] = tier, x + half
+def _short(name: str) -> str:
+    for long, short in {"solve ": "", ", every 10th row": " t/10", ", 1 substep": " t/4"}.items():
+        name = name.replace(long, short)
+    return name
+
+
+def _offsets(marks: Places, names: dict[str, str], across: tuple[float, float], up: tuple[float, float]) -> Places:
+    """Where each name goes, in points from its mark: the nearest place that is clear of all marks and of earlier names."""
+
+    def points(place: tuple[float, float]) -> tuple[float, float]:
+        shares = (np.log(v / ends[0]) / np.log(ends[1] / ends[0]) for v, ends in zip(place, (across, up), strict=True))
+        return tuple(share * size for share, size in zip(shares, PANEL, strict=True))  # pyright: ignore[reportReturnType]
+
+    taken = [(*points(place), 4.0, 4.0) for place in marks.values()]  # centre and half sizes
+    found: Places = {}
+    for name in sorted(names, key=lambda name: marks[name]):
+        x, y, half = *points(marks[name]), 2.3 * len(names[name]) + 1
+        ways = [(0.0, -10.0 * k) for k in (1, 2)] + [(0.0, 10.0), (half + 5, 0.0), (-half - 5, 0.0)]
+        ways += [(sign * (half + 3), 9.0 * k) for k in (-1, 1) for sign in (1, -1)] + [
+            (0.0, 20.0),
+            (0.0, -30.0),
+            (0.0, 30.0),
+        ]
+        boxes = {way: (x + way[0], y + way[1], half, 4.0) for way in ways}
+        clear = [way for way, box in boxes.items() if not any(_overlap(box, other) for other in taken)]
+        found[name] = (clear or ways)[0]
+        taken.append(boxes[found[name]])
     return found
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]
 
 
 def growth(parts: Parts) -> Figure:

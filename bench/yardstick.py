@@ -86,8 +86,8 @@ def main() -> None:
         stored[name] = found | {"commit": stamp({})["provenance"]["commit"]}
         ordered = {key: stored[key] for key in runs if key in stored}
         write_json(given.out, stamp({"threads": 1, "small": given.small, "parts": ordered}))
-    for suffix, draw in {"": pictures.fronts, "_growth": pictures.growth}.items():
-        given.out.with_name(f"{given.out.stem}{suffix}.png").write_bytes(png(draw(stored)))
+    for suffix, figure in pictures.drawn({"small": given.small, "parts": stored}).items():
+        given.out.with_name(f"{given.out.stem}{suffix}.png").write_bytes(png(figure))
 
 
 def summary(found: dict[str, Any]) -> str:
