@@ -33,7 +33,7 @@ bench-references: .venv/.base
 yardstick: .venv/.dev
 	$(BIN)/python bench/yardstick.py --out results/yardstick.json
 
-# Runs what the documents quote and stores it; then renders the documents.
+# Runs what the documents quote, but for the studies and the yardstick, and stores it; then renders the documents.
 results: .venv/.base
 	$(BIN)/python bench/run.py --out results/bench.json
 	$(BIN)/physrank demo --out results/demo
