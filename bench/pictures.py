@@ -175,7 +175,8 @@ def growth(parts: Parts) -> Figure:
         axis.xaxis.set_minor_formatter(NullFormatter())
         axis.yaxis.set_minor_locator(NullLocator())
         if axis.get_legend_handles_labels()[1]:
-            axis.legend(frameon=False, fontsize=8, loc="lower right")
+            axis.legend(frameon=False, fontsize=8, loc="best")
+            axis.margins(y=0.15)
     _starts(axes[5], measured(parts, "start"))
     return figure
 
