@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow lint bench bench-references docs results clean
+.PHONY: demo test test-slow lint bench bench-references yardstick docs results clean
 
 demo: .venv/.base
 	$(BIN)/physrank demo
@@ -29,7 +29,11 @@ bench: .venv/.base
 bench-references: .venv/.base
 	$(BIN)/python bench/references.py --out results/references.json
 
-# Runs what the documents quote and stores it; then renders the documents.
+# Accuracy against cost for every equation, growth, memory, cold starts; goes on where it stopped. Needs an idle machine.
+yardstick: .venv/.dev
+	$(BIN)/python bench/yardstick.py --out results/yardstick.json
+
+# Runs what the documents quote, but for the studies and the yardstick, and stores it; then renders the documents.
 results: .venv/.base
 	$(BIN)/python bench/run.py --out results/bench.json
 	$(BIN)/physrank demo --out results/demo

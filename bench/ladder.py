@@ -27,19 +27,22 @@ def solved(problem: pr.Problem, shape: tuple[int, ...]) -> Any:
     return compute.run(solved_on_grid, problem, np.zeros(shape))
 
 
-def library(truth: np.ndarray, number: int = 8, seed: int = 0) -> dict[str, np.ndarray]:
-    """Predictions 2 to 6 % off, smooth and rough parts mixed; initial rows and edges are those of the truth."""
+def library(
+    truth: np.ndarray, number: int = 8, seed: int = 0, window: np.ndarray | float = 1.0
+) -> dict[str, np.ndarray]:
+    """Predictions 2 to 6 % off in even steps, most where `window` is one; initial rows are the truth's. Smooth and
+    rough parts are mixed in another proportion for each, as in networks: else any residual would order them."""
     random, found = np.random.default_rng(seed), {}
-    window = np.ones(truth.shape)
     if truth.shape[0] != truth.shape[-1]:
-        window *= np.linspace(0, 1, truth.shape[0]).reshape(-1, *[1] * (truth.ndim - 1))
+        window = window * np.linspace(0, 1, truth.shape[0]).reshape(-1, *[1] * (truth.ndim - 1))
     for k in range(number):
+        size, rough = 0.02 + 0.005 * k, random.uniform(0, 0.2)
         noise = random.standard_normal(truth.shape)
         for axis in range(truth.ndim):
             for _ in range(4):
                 noise = (noise + np.roll(noise, 1, axis) + np.roll(noise, -1, axis)) / 3
-        noise = noise / np.sqrt(np.mean(noise**2)) + 0.1 * random.standard_normal(truth.shape)
-        found[f"m{k}"] = truth + (0.02 + 0.005 * k) * np.sqrt(np.mean(truth**2)) * noise * window
+        noise = noise / np.sqrt(np.mean(noise**2)) + rough * random.standard_normal(truth.shape)
+        found[f"m{k}"] = truth + size * np.sqrt(np.mean(truth**2)) * noise * window
     return found
 
 

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(Path(__file__).parent))
 
 import render_studies  # noqa: E402
+import render_yardstick  # noqa: E402
 
 from physrank.lab.studies import STUDIES  # noqa: E402
 
@@ -90,6 +91,18 @@ def forcing_table(result: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"Studies: {studies}.", "", source(result, "python bench/forcing_law.py")])
 
 
+def yardstick_tables(result: dict[str, Any]) -> dict[str, str]:
+    doubt, race = (stored(f"studies/laptop/{name}.json") for name in ("doubt", "race"))
+    tables = {
+        "targets": render_yardstick.targets(result, doubt, race),
+        "fronts": render_yardstick.fronts(result),
+        "growth": render_yardstick.growth(result),
+        "starts": render_yardstick.starts(result),
+    }
+    said = source(result, "make yardstick")
+    return {f"yardstick-{name}": f"{table}\n\n{said}" for name, table in tables.items()}
+
+
 def source(result: dict[str, Any], command: str) -> str:
     stamp = result["provenance"]
     return f"<sub>From `{command}`: physrank {stamp['physrank']}, commit {stamp['commit']}, JAX {stamp['jax']}.</sub>"
@@ -133,6 +146,7 @@ def render(text: str) -> str:
         "bench": bench_table(stored("bench.json")),
         "references": references_table(stored("references.json")),
         "forcing": forcing_table(stored("forcing_law.json")),
+        **yardstick_tables(stored("yardstick.json")),
     }
     for name, table in render_studies.STUDIES.items():
         tables[f"study-{name}"] = study_table(name, table)
@@ -156,5 +170,7 @@ if __name__ == "__main__":
     picture.write_bytes((ROOT / "results/demo/demo.png").read_bytes())
     for picture in sorted((ROOT / "results/studies/laptop").glob("*.png")):
         (ROOT / "docs/assets" / f"study_{picture.name}").write_bytes(picture.read_bytes())
-    for path in (ROOT / "README.md", ROOT / "docs/results.md", ROOT / "docs/laboratory.md"):
+    for picture in sorted((ROOT / "results").glob("yardstick*.png")):
+        (ROOT / "docs/assets" / picture.name).write_bytes(picture.read_bytes())
+    for path in (ROOT / name for name in ("README.md", "docs/results.md", "docs/laboratory.md", "docs/cost.md")):
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")

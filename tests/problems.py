@@ -38,6 +38,19 @@ def burgers(points=32, **options) -> pr.equations.Burgers:
     )
 
 
+def sampled_burgers(**options) -> pr.equations.Burgers:
+    """Burgers as somebody states it who has arrays on 32 points; any of its data may be stated otherwise."""
+    x = np.linspace(0, 2 * np.pi, 32, endpoint=False)
+    stated = {
+        "initial": np.sin(x) + 0.3 * np.cos(2 * x),
+        "viscosity": 0.05,
+        "times": TIMES,
+        "forcing": 0.2 * np.sin(x),
+        "substeps": 16,
+    }
+    return pr.equations.Burgers(**stated | options, points=32)
+
+
 def reaction_diffusion(dims=2, points=6, cubic=0.7) -> pr.equations.ReactionDiffusion:
     return pr.equations.ReactionDiffusion(
         lambda *x: 0.5 + np.exp(0.5 * np.cos(np.pi * sum(x))),

@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -21,13 +22,15 @@ def script(path):
 render = script("docs/render.py")
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/results.md", "docs/laboratory.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/results.md", "docs/laboratory.md", "docs/cost.md"])
 def test_documents_are_rendered_from_results(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     assert render.render(text) == text, "run `make docs`"
 
 
-@pytest.mark.parametrize("name", ["bench.json", "demo/demo.json", "references.json", "forcing_law.json"])
+@pytest.mark.parametrize(
+    "name", ["bench.json", "demo/demo.json", "references.json", "forcing_law.json", "yardstick.json"]
+)
 def test_results_carry_provenance(name):
     stored = json.loads((ROOT / "results" / name).read_text(encoding="utf-8"))
     assert re.fullmatch(r"[0-9a-f]{12}(\+changes)?", stored["provenance"]["commit"])
@@ -80,3 +83,33 @@ def test_studies_count_for_a_forcing_law_only_if_they_say_so(tmp_path, monkeypat
         law.write_json(path, result)
         assert ("primary" in law.present_studies()) == counts
     assert law.off([1.0, 4.0], [2.0, 5.0]) == pytest.approx(2)
+
+
+def test_the_yardstick_counts_what_it_says(monkeypatch):
+    """Three candidates, one tie; a wrong pair counts against a method, and against its word where it called it settled."""
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    fronts = script("bench/fronts.py")
+    losses, every = np.array([1.0, 2.0, 2.0 + 1e-9]), np.ones((3, 3), bool)
+    row = fronts.Row()
+    row.count(fronts.Answer(np.array([1.0, 2.0, 3.0]), settled=every), losses, losses, None)
+    assert (row.right, row.settled, row.settled_wrong) == (2, 2, 0)
+    row.count(fronts.Answer(np.array([2.5, 2.0, 3.0]), settled=every), losses, losses[::-1], None)
+    assert (row.right, row.right_finer, row.settled, row.settled_wrong) == (3, 2, 4, 1)
+    rows = {"auto": {"seconds": 1.0, "right": 3}, "solve": {"seconds": 0.5, "right": 3}}
+    pictures = script("bench/pictures.py")
+    assert pictures.dominated(rows, "auto") and not pictures.dominated(rows, "solve")
+    assert not pictures.dominated(rows | {"solve": {"seconds": 0.5, "right": 2}}, "auto")
+
+
+def test_the_yardstick_names_a_solve_that_dominates():
+    method = {"settled": 10, "settled_wrong": 0, "physics_share": 0.5}
+    part = {
+        "title": "t",
+        "pairs": 10,
+        "own_grid": "solve 8",
+        "methods": {"auto": {"seconds": 1.0, "right": 10} | method},
+    }
+    for seconds, right, met in ((0.95, 10, True), (0.8, 9, True), (0.8, 10, False)):
+        part["methods"]["solve 8"] = {"seconds": seconds, "right": right}
+        (target,) = render.render_yardstick._dominated({"parts": {"front:t": part}})
+        assert target.met == met and ("not met" in target.row) != met

@@ -7,19 +7,9 @@ import pytest
 
 import physrank as pr
 from problems import TIMES, bratu, diffusion_reaction, explicit_step, flow, reaction_diffusion, sine_gordon
+from problems import sampled_burgers as burgers
 
 X = np.linspace(0, 2 * np.pi, 32, endpoint=False)
-
-
-def burgers(**options):
-    stated = {
-        "initial": np.sin(X) + 0.3 * np.cos(2 * X),
-        "viscosity": 0.05,
-        "times": TIMES,
-        "forcing": 0.2 * np.sin(X),
-        "substeps": 16,
-    }
-    return pr.equations.Burgers(**stated | options, points=32)
 
 
 def own_march():

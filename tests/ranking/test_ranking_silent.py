@@ -4,6 +4,8 @@ Rows of unlike size, nearly singular tangents, free constants and extreme number
 `check` says of mis-stated equations, with one known solution, in `test_check.py`.
 """
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -12,7 +14,7 @@ import pytest
 
 import physrank as pr
 from helpers import solve
-from problems import reaction_diffusion
+from problems import reaction_diffusion, sampled_burgers
 
 NODES, CELL = 3201, 1 / 3202
 X = np.linspace(0, 2 * np.pi, 32, endpoint=False)
@@ -74,15 +76,7 @@ def test_finite_elements_with_one_outlying_candidate():
 # -- Burgers ---------------------------------------------------------------------------------------------------------
 
 
-def flow(**options):
-    stated = {
-        "initial": np.sin(X) + 0.3 * np.cos(2 * X),
-        "viscosity": 0.1,
-        "times": TIMES,
-        "forcing": 0.5 * np.sin(X),
-        "substeps": 32,
-    }
-    return pr.equations.Burgers(**stated | options, points=32)
+flow = partial(sampled_burgers, viscosity=0.1, times=TIMES, forcing=0.5 * np.sin(X), substeps=32)
 
 
 def around(truth, sizes, seed=0):
