@@ -10,8 +10,8 @@ import torch
 
 from physrank import models
 from physrank._io import write_json
-from physrank.lab.store.files import StoreError, check_settings, read_json, sha256
 from physrank.lab.libraries import Library, Profile
+from physrank.lab.store.files import StoreError, check_settings, read_json, sha256
 
 MAX_BYTES = 2_000_000_000
 

@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from physrank._io import write_whole
-from physrank.lab.store.files import StoreError, digest, sha256
 from physrank.lab.inputs import shifted_strata
 from physrank.lab.libraries import GROUPS, RUNS, Library, Profile
+from physrank.lab.store.files import StoreError, digest, sha256
 
 STORED_POPULATIONS = ("evaluation", "panel", "deployment")  # of the primary libraries
 
@@ -130,4 +130,3 @@ def _wrong(dataset: xr.Dataset, profile: Profile, library: Library, inputs: int,
     if not (np.isfinite(found.values).all() and np.isfinite(losses.values).all()):
         return "a prediction or a validation loss is not finite"
     return None
-

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from physrank.lab.store.files import StoreError, read_arrays, write_arrays
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.references.reference import Reference
+from physrank.lab.store.files import StoreError, read_arrays, write_arrays
 
 CHUNK = 12
 
