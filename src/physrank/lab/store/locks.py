@@ -27,8 +27,8 @@ def alone(directory: Path, what: str) -> Iterator[None]:
             file.seek(0)
             owner = file.read().strip()
             raise StoreError(
-                f"{directory} is in use: process {owner or 'unknown'} is {what} there. Let it finish, or use another --store; "
-                "nothing was changed."
+                f"{directory} is in use: process {owner or 'unknown'} is {what} there. Let it finish, or use "
+                "another --store; nothing was changed."
             ) from None
         file.truncate(0)
         file.write(str(os.getpid()))
