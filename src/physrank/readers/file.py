@@ -32,7 +32,8 @@ class File:
         self._lines = {name: field for name, field in everything.items() if is_coordinate(field.variable)}
         self.fields = {name: field for name, field in everything.items() if name not in self._lines}
         if not self.fields:
-            why = "; ".join(f"{name}: {reason}" for name, reason in list(self.skipped.items())[:5])
+            reasons = self.skipped | {name: "it is taken for a coordinate" for name in self._lines}
+            why = "; ".join(f"{name}: {reason}" for name, reason in list(reasons.items())[:5])
             raise ReadError(f"{path} holds no field of numbers" + (f" ({why})." if why else "."))
 
     @property

@@ -39,7 +39,12 @@ def read(path: Path, limit: Limit) -> Contents:
 
 def is_hdf5(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+        return begins(file.read(4096))
+
+
+def begins(head: bytes) -> bool:
+    """Whether HDF5 begins here, or after a block of the user's own, as in MATLAB's files."""
+    return any(head[at:].startswith(MAGIC) for at in (0, 512, 1024, 2048))
 
 
 @contextmanager
@@ -197,13 +202,11 @@ def _chunk_bytes(dataset: Any) -> int:
 
 def _check_inflation(dataset: Any, where: str, limit: Limit) -> None:
     """A packed chunk that unpacks to more than it says would be unpacked whole by the library: look before."""
-    expected = _chunk_bytes(dataset)
-    for k in range(dataset.id.get_num_chunks()):
-        chunk = dataset.id.get_chunk_info(k)
-        if chunk.size * INFLATION <= limit.bytes:
-            continue
+    large = []
+    dataset.id.chunk_iter(lambda chunk: large.append(chunk) if chunk.size * INFLATION > limit.bytes else None)
+    for chunk in large:
         _, packed = dataset.id.read_direct_chunk(chunk.chunk_offset)
-        if inflated_beyond(packed, expected + SMALL, zlib.decompressobj()):
+        if inflated_beyond(packed, _chunk_bytes(dataset) + SMALL, zlib.decompressobj()):
             raise ReadError(f"{where} unpacks to more than it says: it is damaged or made to fill memory.")
 
 

@@ -57,14 +57,16 @@ def read(
     if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1):
         raise ReadError(f"max_bytes must be a whole number of bytes, at least 1; got {max_bytes!r}.")
     limit, kind = Limit(where, max_bytes), format_of(where)
-    contents = _contents(where, kind, limit)
+    if {layout, kind} == {"hdf5", "netcdf"} and hdf5.is_hdf5(where):
+        kind = layout  # netCDF 4 is HDF5: whoever asks for one of them gets it
+    contents = _contents(where, kind, limit, plain=layout == "hdf5")
     _check_layout(where, layout, contents.layout)
     return File(where, _named(contents, dims, where), limit)
 
 
-def _contents(path: Path, kind: str, limit: Limit) -> Contents:
+def _contents(path: Path, kind: str, limit: Limit, plain: bool) -> Contents:
     found = FORMATS[kind](path, limit)
-    if kind == "hdf5":
+    if kind == "hdf5" and not plain:
         found = pdebench.recognised(found, path, limit) or well.recognised(found, path) or found
     return hdf5.as_samples(found, path, limit) if found.layout == "hdf5" and found.series else found
 
@@ -85,10 +87,10 @@ def format_of(path: Path) -> str:
     if not stat.S_ISREG(mode):
         raise ReadError(f"{path} is not an ordinary file.")
     with path.open("rb") as file:
-        head = file.read(512)
+        head = file.read(4096)
     if not head:
         raise ReadError(f"{path} is empty (0 bytes).")
-    if head.startswith(hdf5.MAGIC):
+    if hdf5.begins(head):
         return "netcdf" if netcdf.is_netcdf4(path) else "hdf5"
     if head.startswith(netcdf.MAGICS):
         return "netcdf"

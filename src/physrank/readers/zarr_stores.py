@@ -1,5 +1,6 @@
 """zarr stores in a folder, versions 2 and 3: metadata are checked before the library sees them."""
 
+import itertools
 import json
 import zlib
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from physrank.readers.hdf5 import inflated_beyond
 from physrank.readers.limits import INFLATION, SMALL, Limit, ReadError, damage
 
 MARKS = ("zarr.json", ".zgroup", ".zarray")
-LONGEST, MOST, DEEPEST = 1 << 20, 20_000, 6  # bytes of metadata; files; levels
+LONGEST, MOST, DEEPEST = 1 << 20, 100_000, 6  # bytes of metadata; chunks of one read; levels
 CODECS = {"bytes", "gzip", "zstd", "crc32c", "transpose", "blosc", "zlib", "shuffle"}  # none of them runs code
 
 
@@ -27,11 +28,10 @@ def is_store(path: Path) -> bool:
 def read(path: Path, limit: Limit) -> Contents:
     found = Contents("zarr", {})
     with damage(path, "zarr"):
-        _check_files(path)
         for name, folder, meta in _arrays(path, path, ""):
-            info = _attributes(folder, meta)
+            info = _attributes(path, folder, meta)
             _check_array(path, name, meta, limit)
-            array = _opened(folder)
+            array = _opened(folder, meta)
             dims = meta.get("dimension_names") or info.get("_ARRAY_DIMENSIONS")
             variable = Variable(
                 name or path.stem,
@@ -41,25 +41,21 @@ def read(path: Path, limit: Limit) -> Contents:
                 tuple(map(str, dims)) if dims and len(dims) == len(array.shape) and all(dims) else None,
             )
             found.add(variable)
-        found.numbers |= numbers_of(_attributes(path, _metadata(path)))
+        found.numbers |= numbers_of(_attributes(path, path, _metadata(path, path)))
     return found
 
 
-def _check_files(path: Path) -> None:
-    """Nothing in the folder leads out of it."""
-    root = path.resolve()
-    for count, item in enumerate(path.rglob("*")):
-        if count > 50 * MOST:
-            raise ReadError(f"{path} has more than {50 * MOST:,} files: not a store of fields.")
-        if item.is_symlink() and not item.resolve().is_relative_to(root):
-            raise ReadError(
-                f"{path}: {item.name!r} points out of the store, and links are not followed. Copy the data in."
-            )
+def _check_inside(root: Path, place: Path) -> None:
+    if not place.resolve().is_relative_to(root.resolve()):
+        raise ReadError(
+            f"{root}: {place.name!r} points out of the store, and links are not followed. Copy the data in."
+        )
 
 
-def _metadata(folder: Path) -> dict[str, Any]:
+def _metadata(root: Path, folder: Path) -> dict[str, Any]:
     for mark in MARKS:
         if (file := folder / mark).is_file():
+            _check_inside(root, file)
             if file.stat().st_size > LONGEST:
                 raise ReadError(f"{file} is larger than {LONGEST:,} bytes: no metadata of fields.")
             meta = json.loads(file.read_text(encoding="utf-8"))
@@ -69,19 +65,20 @@ def _metadata(folder: Path) -> dict[str, Any]:
     return {}
 
 
-def _attributes(folder: Path, meta: dict[str, Any]) -> dict[str, Any]:
+def _attributes(root: Path, folder: Path, meta: dict[str, Any]) -> dict[str, Any]:
     if "attributes" in meta:
         return dict(meta["attributes"])
     file = folder / ".zattrs"
-    return (
-        dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() and file.stat().st_size <= LONGEST else {}
-    )
+    if not file.is_file() or file.stat().st_size > LONGEST:
+        return {}
+    _check_inside(root, file)
+    return dict(json.loads(file.read_text(encoding="utf-8")))
 
 
 def _arrays(path: Path, folder: Path, name: str, depth: int = 0) -> Iterator[tuple[str, Path, dict[str, Any]]]:
     if depth > DEEPEST:
         raise ReadError(f"{path} has more than {DEEPEST} levels: not a store of fields.")
-    meta = _metadata(folder)
+    meta = _metadata(path, folder)
     if "shape" in meta:
         yield name, folder, meta
     elif meta:
@@ -107,33 +104,43 @@ def _check_array(path: Path, name: str, meta: dict[str, Any], limit: Limit) -> N
     limit.check(f"A chunk of {name!r}", int(np.prod([int(n) for n in chunks], dtype=object)) * 8)
 
 
-def _opened(folder: Path) -> Any:
+def _opened(folder: Path, meta: dict[str, Any]) -> Any:
     zarr = _optional.load("zarr")
-    return zarr.open_array(store=zarr.storage.LocalStore(folder, read_only=True), mode="r")
+    store = zarr.storage.LocalStore(folder, read_only=True)
+    return zarr.open_array(store=store, mode="r", zarr_format=meta["zarr_format"])  # as it was checked
 
 
 def _reader(path: Path, folder: Path, name: str, limit: Limit) -> Fetch:
     def fetch(key: Key) -> np.ndarray:
         with damage(path, "zarr"):
-            _check_files(path)
-            meta = _metadata(folder)
+            meta = _metadata(path, folder)
             _check_array(path, name, meta, limit)
-            array = _opened(folder)
-            _check_chunks(path, folder, array, limit)
+            array = _opened(folder, meta)
+            _check_chunks(path, folder, array, key, limit)
             return np.asarray(array[key])
 
     return fetch
 
 
-def _check_chunks(path: Path, folder: Path, array: Any, limit: Limit) -> None:
-    """No stored chunk unpacks to far more than a chunk is worth."""
+def _check_chunks(path: Path, folder: Path, array: Any, key: Key, limit: Limit) -> None:
+    """No chunk that is asked for lies elsewhere, or unpacks to far more than a chunk is worth."""
     expected = int(np.prod(array.chunks, dtype=object)) * max(array.dtype.itemsize, 1) + SMALL
-    for file in folder.rglob("*"):
-        if not file.is_file() or file.name in (*MARKS, ".zattrs"):
+    spans = []
+    for part, length in zip(key, array.chunks, strict=True):
+        first, last = (part, part) if isinstance(part, int) else (part.start, max(part.start, part.stop - 1))
+        spans.append(range(first // length, last // length + 1))
+    count = int(np.prod([len(span) for span in spans], dtype=object))
+    if count > MOST:
+        raise ReadError(
+            f"{path}: this takes {count:,} chunks of {folder.name!r}; store it in larger ones, or read a part."
+        )
+    for place in itertools.product(*spans):
+        file = folder / array.metadata.encode_chunk_key(place)
+        if not file.is_file():
             continue
-        size = file.stat().st_size
+        _check_inside(path, file)
         with file.open("rb") as stored:
-            head = stored.read(18)
+            head, size = stored.read(18), file.stat().st_size
             if claimed(head) > max(expected, 2 * size):
                 raise ReadError(f"{path}: a chunk of {folder.name!r} claims more than it holds; it is damaged.")
             packed = head[:2] in (b"\x1f\x8b", b"\x78\x9c", b"\x78\x01", b"\x78\xda", b"\x78\x5e")
