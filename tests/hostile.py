@@ -113,6 +113,13 @@ def torch_bytes(path):
         archive.writestr("archive/version", "3\n")
 
 
+def torch_hidden(path):
+    """A name put together on the stack, where a search for names does not see it."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", pickle.dumps(Harm(), 4))
+        archive.writestr("archive/version", "3\n")
+
+
 def safetensors(entry):
     def write(path):
         text = entry if isinstance(entry, bytes) else json.dumps({"u": entry}).encode()
@@ -261,6 +268,7 @@ EVERY = {
     "old.pt": (torch_old, "old torch file|is a pickle"),
     "expanded.pt": (torch_expanded, "max_bytes="),
     "bytes.pt": (torch_bytes, "holds builtins.bytearray"),
+    "hidden.pt": (torch_hidden, "holds pickle.STACK_GLOBAL, not only tensors"),
     "header.safetensors": (safetensors_long_header, "claims a header"),
     "claims.safetensors": (safetensors({"dtype": "F64", "shape": [10**12], "data_offsets": [0, 8 * 10**12]}), "cannot be"),
     "negative.safetensors": (safetensors({"dtype": "F64", "shape": [-1], "data_offsets": [8, 0]}), "cannot be"),
