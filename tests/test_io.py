@@ -1,75 +1,133 @@
-"""Files are whole or not there, however many write them and whenever one is killed."""
+"""Results reach a disk whole or not at all: whoever else writes, whatever fails."""
 
+import errno
 import json
 import os
-import signal
+import shutil
 import subprocess
 import sys
 import threading
-import time
+from pathlib import Path
 
 import pytest
 
-from physrank._io import write_json, write_text, write_whole
+from physrank import _io
 
-CODE = """
-import sys
-from physrank._io import write_json
-for k in range(10**9):
-    write_json(sys.argv[1], {"writer": sys.argv[2], "numbers": [k] * 2000, "end": k})
+READS = 1000
+WRITER = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("io_of_physrank", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+print("ready", flush=True)
+while True:
+    module.write_json(sys.argv[2], {"rows": [int(sys.argv[3])] * 5000})
 """
 
 
-def whole(path):
-    content = json.loads(path.read_text(encoding="utf-8"))
-    assert set(content["numbers"]) == {content["end"]} and len(content["numbers"]) == 2000
-    return content["writer"]
+def torn(path):
+    """How many of many reads find something else than one writer's whole text."""
+    bad = 0
+    for _ in range(READS):
+        try:
+            bad += len(set(json.loads(path.read_text())["rows"])) != 1
+        except (json.JSONDecodeError, FileNotFoundError):
+            bad += 1
+    return bad
 
 
-def test_two_processes_and_eight_threads_write_one_file_and_no_read_is_torn(tmp_path):
-    path, stopped, failures = tmp_path / "result.json", threading.Event(), []
+def in_threads(write, path):
+    """Torn reads while eight threads write."""
+    over = threading.Event()
 
-    def write(writer):
-        k = 0
-        while not stopped.is_set():
-            k += 1
-            try:
-                write_json(path, {"writer": writer, "numbers": [k] * 2000, "end": k})
-            except Exception as problem:
-                failures.append(problem)
+    def go(value):
+        while not over.is_set():
+            write(path, {"rows": [value] * 5000})
 
-    threads = [threading.Thread(target=write, args=(f"thread {k}",)) for k in range(8)]
-    processes = [subprocess.Popen([sys.executable, "-c", CODE, str(path), f"process {k}"]) for k in range(2)]
+    threads = [threading.Thread(target=go, args=(k,)) for k in range(8)]
+    write(path, {"rows": [0] * 5000})
+    for thread in threads:
+        thread.start()
     try:
-        for thread in threads:
-            thread.start()
-        writers, reads = set(), 0
-        give_up = time.monotonic() + 120
-        while (reads < 1000 or len(writers) < 10) and time.monotonic() < give_up:
-            if path.exists():
-                writers.add(whole(path))
-                reads += 1
+        return torn(path)
     finally:
-        stopped.set()
-        for process in processes:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        over.set()
         for thread in threads:
             thread.join()
-    assert not failures and reads >= 1000 and len(writers) == 10
-    write_text(path, "{}")  # whoever writes next sweeps what the killed ones left
-    assert os.listdir(tmp_path) == ["result.json"]
 
 
-def test_a_write_that_fails_leaves_what_was_there(tmp_path):
-    path = write_text(tmp_path / "a.txt", "before")
+def test_eight_threads_write_one_file(tmp_path):
+    assert in_threads(_io.write_json, tmp_path / "result.json") == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["result.json"]  # no drafts are left
 
-    def half(draft):
-        draft.write_text("ha")
-        raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space"):
-        write_whole(path, half)
+def test_a_plain_write_is_torn(tmp_path):
+    assert in_threads(lambda path, content: path.write_text(json.dumps(content)), tmp_path / "result.json") > 0
+
+
+def test_two_processes_write_one_file(tmp_path):
+    path = tmp_path / "result.json"
+    _io.write_json(path, {"rows": [0] * 5000})
+    command = [sys.executable, "-c", WRITER, _io.__file__, str(path)]
+    writers = [subprocess.Popen([*command, str(k)], stdout=subprocess.PIPE) for k in (1, 2)]
+    try:
+        for writer in writers:
+            assert writer.stdout.readline() == b"ready\n"
+        assert torn(path) == 0
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
+    _io.write_json(path, {"rows": [3] * 5000})
+    assert [file.name for file in tmp_path.iterdir()] == ["result.json"]  # what the killed ones left is swept
+
+
+def test_a_full_disk_is_named_and_the_earlier_file_stays(tmp_path):
+    path = tmp_path / "result.json"
+    _io.write_text(path, "earlier")
+
+    def fill(draft):
+        draft.write_text("half")
+        Path("/dev/full").write_text("x" * 100_000)
+
+    with pytest.raises(OSError, match=r"No space left on device; could not write.*result\.json") as failure:
+        _io.write_whole(path, fill)
+    assert failure.value.errno == errno.ENOSPC
+    assert path.read_text() == "earlier"
+    assert [file.name for file in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_a_library_that_does_not_say_that_the_disk_is_full(tmp_path, monkeypatch):
+    def fail(draft):
+        raise RuntimeError("stream writer failed")
+
+    with pytest.raises(RuntimeError, match="stream writer failed"):
+        _io.write_whole(tmp_path / "weights.pt", fail)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9 - 100, 100))
+    with pytest.raises(OSError, match=r"No space left on device.*weights\.pt"):
+        _io.write_whole(tmp_path / "weights.pt", fail)
+
+
+def test_other_refusals_keep_their_kind(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError, match="could not write"):
+        _io.write_text(tmp_path / "file" / "result.json", "text")
+    with pytest.raises(IsADirectoryError, match="could not write"):
+        _io.write_text(tmp_path, "text")
+
+
+def test_drafts_of_the_living_and_of_other_machines_stay(tmp_path):
+    name = "result [1].json"  # characters that a pattern would read as its own
+    mine, dead, far = (f".{name}.{host}.{pid}.x.partial" for host, pid in (
+        (_io.HOST, os.getpid()), (_io.HOST, 2**22 + 1), ("elsewhere", 2**22 + 1)))  # fmt: skip
+    for draft in (mine, dead, far):
+        (tmp_path / draft).touch()
+    _io.write_text(tmp_path / name, "text")
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([name, mine, far])
+
+
+def test_json_that_is_none_leaves_what_was_there(tmp_path):
+    path = _io.write_text(tmp_path / "a.json", "before")
     with pytest.raises(ValueError, match="JSON"):
-        write_json(path, {"a": float("nan")})
-    assert path.read_text() == "before" and os.listdir(tmp_path) == ["a.txt"]
+        _io.write_json(path, {"a": float("nan")})
+    assert path.read_text() == "before" and [file.name for file in tmp_path.iterdir()] == ["a.json"]

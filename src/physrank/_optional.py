@@ -9,7 +9,7 @@ EXTRA = {
     "safetensors": "torch",
     "onnxruntime": "onnx",
     "neuralop": "lab",
-    "h5netcdf": "lab",
+    "zarr": "zarr",
     "exponax": "exponax",
 }
 

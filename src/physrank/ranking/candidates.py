@@ -1,11 +1,12 @@
 """Candidates: predictions of any kind, checked, named and on the problem's grid."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
+from physrank import _axes
 from physrank._arrays import Array, not_finite, to_numpy
 from physrank.physics import Problem, capabilities, fits
 
@@ -76,10 +77,9 @@ def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
         items = [(str(k), value) for k, value in enumerate(candidates)]
     else:
         names = None
-        if hasattr(candidates, "coords") and "candidate" in getattr(candidates, "dims", ()):  # xarray
-            candidates = candidates.transpose("candidate", ...)
-            if "candidate" in candidates.coords:
-                names = [str(name) for name in candidates.coords["candidate"].values]
+        if hasattr(candidates, "coords"):  # xarray
+            axis = next((dim for dim in candidates.dims if _axes.role(str(dim)) == "candidate"), None)
+            names = [str(name) for name in candidates.coords[axis].values] if axis in candidates.coords else None
         array = _array("candidates", candidates)
         if array.ndim < 2:
             raise ValueError(
@@ -90,6 +90,18 @@ def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
     if repeated:
         raise ValueError(f"Candidate names must differ; {repeated[0]!r} appears twice.")
     return [(name, _array(f"Candidate {name!r}", value)) for name, value in items]
+
+
+def by_input(libraries: Any) -> Iterable[Any]:
+    """The candidates of each input: `{model: batch}` is taken apart along the leading axis of the batches."""
+    if not isinstance(libraries, Mapping):
+        return libraries
+    lengths = {str(name): len(batch) for name, batch in libraries.items()}
+    if len(set(lengths.values())) != 1:
+        raise ValueError(
+            f"Every model must have as many predictions as there are inputs; got {lengths or 'no models'}."
+        )
+    return ({name: batch[k] for name, batch in libraries.items()} for k in range(next(iter(lengths.values()))))
 
 
 def _array(what: str, value: Any) -> Array:
@@ -127,7 +139,12 @@ def _shape_message(
     wanted = str(tuple("rows" if n is None else n for n in expected)).replace("'rows'", "rows")
     after = "" if given == lifted else f" ({lifted} on the problem's grid)"
     message = f"Candidate {name!r} has shape {given}{after}; expected {wanted}, {source}."
-    if len(given) == len(expected) - 1:
+    if len(given) == len(expected) > 1 and sorted(given) == sorted(n for n in expected if n is not None):
+        message += (
+            " These are the same axes in another order: move them with np.moveaxis, or name those of a file, "
+            'physrank.read(path, dims="time,x,y,channel").'
+        )
+    elif len(given) == len(expected) - 1:
         message += " If this is a single prediction, name it: {'prediction': array}."
     elif (grid := capabilities.grid(problem)) is None or grid.kind is None:
         message += (
