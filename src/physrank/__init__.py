@@ -33,6 +33,7 @@ from physrank.ranking import (
     scorers,
     select,
 )
+from physrank.readers import read
 from physrank.rungs import Effort
 from physrank.rungs.diagnosis import residual_floor
 
@@ -69,6 +70,7 @@ __all__ = [
     "race",
     "rank",
     "rank_panel",
+    "read",
     "residual_floor",
     "scorers",
     "select",
