@@ -23,6 +23,7 @@ ORDER = [
     "rungs",
     "certificates",
     "ranking",
+    "readers",
     "_public",
     "lab",
     "cli",

@@ -25,6 +25,7 @@ from physrank.ranking import (
     scorers,
     select,
 )
+from physrank.readers import read
 from physrank.rungs import Effort
 from physrank.rungs.diagnosis import residual_floor
 
@@ -61,6 +62,7 @@ __all__ = [
     "race",
     "rank",
     "rank_panel",
+    "read",
     "residual_floor",
     "scorers",
     "select",

@@ -41,6 +41,8 @@ def advise(
             results.stated(case.sources)
             options = said.options(judged, case.problem)
             if extra := options.keys() - {"task", "decide", "tolerance"}:
-                raise ValueError(f"advise tries every effort on data as stated; it takes no {', '.join(sorted(extra))}.")
+                raise ValueError(
+                    f"advise tries every effort on data as stated; it takes no {', '.join(sorted(extra))}."
+                )
             found = pr.advise(case.problem, case.candidates, **options)
     results.leave(found, found.to_dict(), json)

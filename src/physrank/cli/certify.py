@@ -38,7 +38,7 @@ def certify(
         options = said.options(judged, case.problem)
     results.stated(case.sources)
     asked = pr.certificates.Certified(
-        tolerance=options.get("tolerance", 0.0), decide="best" if options.get("decide") == "best" else "pairs"
+        decision="best" if options.get("decide") == "best" else "pairs", tolerance=options.get("tolerance", 0.0)
     )
     with working("certifying"):
         ranking = pr.rank(case.problem, case.candidates, until=asked, max_corrections=corrections, **options)

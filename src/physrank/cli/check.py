@@ -32,7 +32,9 @@ def check(
     with working("reading"):
         case = Stated.of([known], stated).case(sample)
     if len(case.candidates) > 1:
-        raise ValueError(f"{known} holds {len(case.candidates)} states; one is checked at a time: choose with --fields.")
+        raise ValueError(
+            f"{known} holds {len(case.candidates)} states; one is checked at a time: choose with --fields."
+        )
     results.stated(case.sources)
     (state,) = case.candidates.values()
     with working("checking"):

@@ -4,7 +4,6 @@ import importlib
 import warnings
 from typing import Annotated, Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -20,13 +19,15 @@ CODES = (
 class Door(TyperGroup):
     """Runs a command; what goes wrong is one sentence on standard error, not a traceback."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: say(f"note: {message}")
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
-                raise refused("Interrupted. Files that were being written are as they were before.", INTERRUPTED) from None
+                raise refused(
+                    "Interrupted. Files that were being written are as they were before.", INTERRUPTED
+                ) from None
             except BrokenPipeError:  # whoever listened has gone
                 raise
             except OSError as problem:

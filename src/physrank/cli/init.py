@@ -38,7 +38,9 @@ def init(
 
 def template(name: str, known: Entry) -> str:
     """What is needed stands there to be changed; what has a default, or is in most files, is commented out."""
-    needed = ("viscosity", "boundary", "diffusion", "forcing", "linear", "cubic") if name != "diffusion-reaction" else ()
+    needed = (
+        ("viscosity", "boundary", "diffusion", "forcing", "linear", "cubic") if name != "diffusion-reaction" else ()
+    )
     lines = {
         table: [
             f"{'' if key in needed else '# '}{key} = {value}  # {what}"
@@ -53,7 +55,7 @@ def template(name: str, known: Entry) -> str:
     return "\n".join(
         [
             f"# {known.formula}",
-            "# Lines that begin with # are optional: files say it, or there is a default. Flags on the line win over this file.",
+            "# What is commented out is optional: files say it, or there is a default. Flags on the line win over this file.",
             "#   physrank rank a.h5 b.h5 --problem problem.toml --report out.html",
             f'equation = "{name}"',
             f'# task = "{known.task}"  # what is compared: terminal, trajectory, field, or frame:K',

@@ -17,7 +17,9 @@ Files = Annotated[
 ]
 Sample = Annotated[int, typer.Option(min=0, help="Which input of files that hold several.")]
 Report = Annotated[Path | None, typer.Option(help="Write the verdict as one HTML page.")]
-Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output.")]
+Json = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output.")
+]
 Pairs = list[str] | None
 
 
@@ -43,13 +45,16 @@ class Statement:
         Path | None, typer.Option(help="Where the initial state is; default: the first frame, if all share it.")
     ] = None
     layout: Annotated[str | None, typer.Option(help="Layout of the files: auto, pdebench, the-well, …")] = None
-    dims: Annotated[str | None, typer.Option(help="Names of axes that files do not name: sample,time,x,y,channel.")] = None
+    dims: Annotated[str | None, typer.Option(help="Names of axes that files do not name: sample,time,x,y,channel.")] = (
+        None
+    )
     fields: Annotated[str | None, typer.Option(help="Which fields of a file make the state: u,v.")] = None
     from_frame: Annotated[
         int | None, typer.Option(min=0, help="The frame at which prediction begins; earlier ones are dropped.")
     ] = None
     times: Annotated[
-        str | None, typer.Option(metavar="FIRST:LAST", help="Times of the first and last frame, where files do not say.")
+        str | None,
+        typer.Option(metavar="FIRST:LAST", help="Times of the first and last frame, where files do not say."),
     ] = None
 
 
@@ -58,7 +63,8 @@ class Judgement:
     """What is asked of a ranking."""
 
     task: Annotated[
-        str | None, typer.Option(help="What is compared: terminal, trajectory, field, or frame:K; default: the problem's.")
+        str | None,
+        typer.Option(help="What is compared: terminal, trajectory, field, or frame:K; default: the problem's."),
     ] = None
     decide: Annotated[Literal["order", "best"] | None, typer.Option(help="What must be settled.")] = None
     tolerance: Annotated[
@@ -75,13 +81,11 @@ class Judgement:
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose parameters that are dataclasses become their fields, one option each."""
     hints = get_type_hints(command, include_extras=True)
-    nouns = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    nouns: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     members = {name: [field.name for field in fields(kind)] for name, kind in nouns.items()}
 
     def flat(**given: Any) -> None:
-        built = {
-            name: kind(**{member: given.pop(member) for member in members[name]}) for name, kind in nouns.items()
-        }
+        built = {name: kind(**{member: given.pop(member) for member in members[name]}) for name, kind in nouns.items()}
         command(**given, **built)
 
     parameters = []

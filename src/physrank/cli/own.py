@@ -30,7 +30,9 @@ def function(named: str) -> Callable[..., Any]:
         raise ValueError(_blamed(path, problem)) from None
     found = getattr(module, name, None)
     if not callable(found):
-        raise unknown(f"{path} has no function of that name:", name, [n for n, v in vars(module).items() if callable(v)])
+        raise unknown(
+            f"{path} has no function of that name:", name, [n for n, v in vars(module).items() if callable(v)]
+        )
     return found
 
 
@@ -53,7 +55,9 @@ def problem_of(build: Callable[..., Any], numbers: Mapping[str, Any], known: Map
     except Exception as wrong:
         raise ValueError(_blamed(Path(inspect.getsourcefile(build) or "?"), wrong)) from None
     if not isinstance(problem, pr.Problem):
-        raise ValueError(f"{build.__name__} returned {problem!r:.60}; expected a problem, such as physrank.Marching(…).")
+        raise ValueError(
+            f"{build.__name__} returned {problem!r:.60}; expected a problem, such as physrank.Marching(…)."
+        )
     return problem
 
 

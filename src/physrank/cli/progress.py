@@ -7,6 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
+from physrank import _optional
+
 Advance = Callable[[str, int, int], None]  # what, how many done, of how many
 
 errors = Console(stderr=True)
@@ -28,15 +30,14 @@ def bars(width: int = 26) -> Iterator[Advance]:
     if not errors.is_terminal:
         yield lines(60.0)
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415  slow, for terminals
-
+    rich = _optional.load("rich.progress")
     columns = (
-        TextColumn(f"{{task.description:<{width}}}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeRemainingColumn(),
+        rich.TextColumn(f"{{task.description:<{width}}}"),
+        rich.BarColumn(),
+        rich.TextColumn("{task.completed}/{task.total}"),
+        rich.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=errors) as progress:
+    with rich.Progress(*columns, console=errors) as progress:
         shown: dict[str, Any] = {}
 
         def advance(what: str, done: int, total: int) -> None:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from itertools import tee
 from typing import Annotated, Any
 
 import typer
@@ -52,31 +53,10 @@ def select(
     raise typer.Exit(SETTLED if selection.settled else OPEN)
 
 
-def _ranked(
-    said: Stated, first: Case, samples: list[int], options: dict[str, Any], advance: Advance
-) -> Iterator[Any]:
+def _ranked(said: Stated, first: Case, samples: list[int], options: dict[str, Any], advance: Advance) -> Iterator[Any]:
     """One ranking per input, as they are asked for."""
-
-    def cases() -> Iterator[Case]:
-        for k, sample in enumerate(samples):
-            yield first if k == 0 else said.case(sample)
-
-    read: list[dict[str, Any]] = []
-
-    def problems() -> Iterator[Any]:
-        for case in cases():
-            read.append(case.candidates)
-            yield case.problem
-
-    def libraries() -> Iterator[Any]:
-        while True:  # each after its problem
-            yield read.pop(0)
-
-    for done, ranking in enumerate(pr.rank_panel(problems(), _as_long(libraries(), len(samples)), **options), start=1):
+    problems, libraries = tee(first if k == 0 else said.case(sample) for k, sample in enumerate(samples))
+    panel = pr.rank_panel((case.problem for case in problems), (case.candidates for case in libraries), **options)
+    for done, ranking in enumerate(panel, start=1):
         yield ranking
         advance("inputs", done, len(samples))
-
-
-def _as_long(items: Iterator[Any], count: int) -> Iterator[Any]:
-    for _ in range(count):
-        yield next(items)

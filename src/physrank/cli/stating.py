@@ -104,7 +104,9 @@ class Stated:
 
     def _own(self, sample: int, states: dict[str, Array]) -> Case:
         assert self.build is not None
-        known = self._known(sample, states) | {name: lambda p=p: self._field(p, sample) for name, p in self.fields.items()}
+        known = self._known(sample, states) | {
+            name: lambda p=p: self._field(p, sample) for name, p in self.fields.items()
+        }
         problem = own.problem_of(self.build, self.numbers, known)
         marches = {"initial", "times"} & set(inspect.signature(self.build).parameters)
         if marches or self.given.from_frame:
@@ -175,7 +177,9 @@ class Stated:
         said = {name: getattr(judged, name) for name in ("decide", "tolerance", "effort")}
         found = {name: self.file.top[name] for name in said if name in self.file.top}
         found |= {name: value for name, value in said.items() if value is not None}
-        flags = {n: number_of(f"--uncertainty {n}", text) for n, text in pairs("--uncertainty", judged.uncertainty).items()}
+        flags = {
+            n: number_of(f"--uncertainty {n}", text) for n, text in pairs("--uncertainty", judged.uncertainty).items()
+        }
         if doubt := {**self.file.uncertainty, **flags}:
             found["uncertainty"] = doubt
         if task := judged.task or self.file.top.get("task"):
@@ -216,7 +220,9 @@ def _check_names(
 ) -> None:
     for name, value in numbers.items():
         if name not in entry.numbers:
-            raise ValueError(f"{places[name]}: {unknown(f'{entry.kind} has no number of that name:', name, entry.numbers)}")
+            raise ValueError(
+                f"{places[name]}: {unknown(f'{entry.kind} has no number of that name:', name, entry.numbers)}"
+            )
         if name in LARGEST and isinstance(value, int | float) and value > LARGEST[name]:
             raise ValueError(f"{places[name]}: at most {LARGEST[name]}; got {value}.")
     for table, wrong in (("grid", "numbers"), ("numbers", "grid")):

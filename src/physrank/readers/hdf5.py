@@ -1,0 +1,210 @@
+"""HDF5 from strangers: only plain datasets inside the file itself; links, virtual and external data are refused."""
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from physrank import _optional
+from physrank.readers.axes import ROLES
+from physrank.readers.contents import Contents, base, numbers_of
+from physrank.readers.field import Fetch, Key, Variable
+from physrank.readers.limits import INFLATION, SMALL, Limit, ReadError, damage
+
+MAGIC = b"\x89HDF\r\n\x1a\n"
+DEEPEST, MOST = 6, 20_000  # levels of groups and number of objects that a file may have
+DEFLATE = 1
+FILTERS = {DEFLATE, 2, 3, 4, 5, 6, 32000}  # deflate, shuffle, fletcher32, szip, nbit, scale-offset, lzf
+DIMS = ("dims", "dimensions", "_ARRAY_DIMENSIONS", "DIMENSION_LABELS")
+
+
+def read(path: Path, limit: Limit) -> Contents:
+    """Everything in the file, as it lies. Of a series of numbered groups only the first is looked at."""
+    found = Contents("hdf5", {})
+    with opened(path) as file:
+        found.numbers |= numbers_of(attributes(file))
+        names = list(file)
+        numbered = [name for name in names if name.isdigit()]
+        if len(numbered) == len(names) > 0 and all(_is_group(file, name) for name in names[:1]):
+            found.series = tuple(sorted(names))
+            names = list(found.series[:1])
+        for name, dataset in _walk(file, names):
+            _add(found, name, dataset, path, limit)
+    return found
+
+
+def is_hdf5(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    with damage(path, "HDF5"), _optional.load("h5py").File(path, "r", locking=False) as file:
+        yield file
+
+
+def attributes(thing: Any) -> dict[str, Any]:
+    """Small plain attributes; what is large, or points elsewhere, is left alone."""
+    h5py, found = _optional.load("h5py"), {}
+    for name in list(thing.attrs)[:1000]:
+        stored = h5py.h5a.open(thing.id, name.encode())
+        if stored.get_storage_size() <= SMALL and stored.get_type().get_class() in (
+            h5py.h5t.INTEGER,
+            h5py.h5t.FLOAT,
+            h5py.h5t.STRING,
+            h5py.h5t.ENUM,
+        ):
+            found[name] = thing.attrs[name]
+    return found
+
+
+def inside(group: Any, name: str) -> Any:
+    """A member of a group that lies in the same file."""
+    h5py = _optional.load("h5py")
+    link = group.get(name, getlink=True)
+    if not isinstance(link, h5py.HardLink):
+        kind = "points to another file" if isinstance(link, h5py.ExternalLink) else "is a link"
+        raise ReadError(
+            f"{group.file.filename}: {name!r} {kind}, and links in files are not followed. Copy the data into the file "
+            "(h5repack, or h5py's copy(..., expand_external=True, expand_soft=True))."
+        )
+    return group[name]
+
+
+def dataset_at(file: Any, name: str) -> Any:
+    for part in name.split("/"):
+        file = inside(file, part)
+    return file
+
+
+def _is_group(file: Any, name: str) -> bool:
+    return isinstance(inside(file, name), _optional.load("h5py").Group)
+
+
+def _walk(file: Any, names: list[str]) -> Iterator[tuple[str, Any]]:
+    h5py, seen, count = _optional.load("h5py"), set(), 0
+    pending = [(name, inside(file, name), 1) for name in reversed(names)]
+    while pending:
+        name, item, depth = pending.pop()
+        count += 1
+        if depth > DEEPEST or count > MOST:
+            raise ReadError(
+                f"{file.filename} has more than {DEEPEST} levels or {MOST:,} objects: not a file of fields."
+            )
+        if isinstance(item, h5py.Dataset):
+            yield name, item
+        elif isinstance(item, h5py.Group):
+            place = h5py.h5o.get_info(item.id).addr
+            if place in seen:
+                raise ReadError(f"{file.filename}: group {name!r} appears twice; a file of fields is a tree.")
+            seen.add(place)
+            pending += [(f"{name}/{inner}", inside(item, inner), depth + 1) for inner in reversed(list(item))]
+
+
+def _add(found: Contents, name: str, dataset: Any, path: Path, limit: Limit) -> None:
+    info, shape = attributes(dataset), dataset.shape
+    if shape is None:
+        return
+    dtype = np.dtype(dataset.dtype)
+    text = dtype.kind == "O" and _optional.load("h5py").check_string_dtype(dtype) is not None
+    if (text or dtype.kind == "S") and base(name) in ROLES["candidate"] and len(shape) == 1 and shape[0] <= 10_000:
+        check_plain(dataset, limit)
+        found.labels[base(name)] = [_text(label) for label in dataset[()]]
+    elif text:
+        found.skipped[name] = "its values are text, expected numbers"
+    else:
+        check_plain(dataset, limit)
+        found.add(Variable(name, shape, dtype, reader(path, limit, name, shape), _dims(dataset, info)))
+
+
+def reader(path: Path, limit: Limit, name: str, shape: tuple[int, ...]) -> Fetch:
+    def fetch(key: Key) -> np.ndarray:
+        with opened(path) as file:
+            dataset = dataset_at(file, name)
+            if dataset.shape != shape:
+                raise ReadError(f"{path}: {name!r} has shape {dataset.shape}; expected {shape}.")
+            check_plain(dataset, limit)
+            return dataset[key]
+
+    return fetch
+
+
+def series(path: Path, limit: Limit, names: tuple[str, ...], inner: str, shape: tuple[int, ...]) -> Fetch:
+    """One dataset of every numbered group, as an array with these groups as its first axis."""
+
+    def one(k: int, key: Key) -> np.ndarray:
+        return reader(path, limit, f"{names[k]}/{inner}", shape)(key)
+
+    def fetch(key: Key) -> np.ndarray:
+        which = key[0]
+        if isinstance(which, int):
+            return one(which, key[1:])
+        return np.stack([one(k, key[1:]) for k in range(which.start, which.stop, which.step)])
+
+    return fetch
+
+
+def _dims(dataset: Any, info: dict[str, Any]) -> tuple[str, ...] | None:
+    for name in DIMS:
+        if name in info:
+            value = info[name]
+            parts = _text(value).replace(" ", ",").split(",") if np.ndim(value) == 0 else map(_text, value)
+            dims = tuple(part.strip() for part in parts if part.strip())
+            if len(dims) == dataset.ndim and len(set(dims)) == len(dims):
+                return dims
+    return None
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def check_plain(dataset: Any, limit: Limit) -> None:
+    """Its values lie in this file, behind known filters, and unpacking them takes no more than they are worth."""
+    where = f"{dataset.file.filename}: dataset {dataset.name!r}"
+    if dataset.is_virtual or dataset.external:
+        raise ReadError(
+            f"{where} takes its values from other files, which are not followed. Copy the data into the file."
+        )
+    plist = dataset.id.get_create_plist()
+    filters = {plist.get_filter(k)[0] for k in range(plist.get_nfilters())}
+    if not filters <= FILTERS:
+        raise ReadError(f"{where} is packed with filters {sorted(filters - FILTERS)}; write it with gzip, lzf or none.")
+    if dataset.chunks:
+        limit.check(f"A chunk of dataset {dataset.name!r}", _chunk_bytes(dataset))
+    stored = dataset.id.get_storage_size()
+    if not filters and stored > Path(dataset.file.filename).stat().st_size:
+        raise ReadError(f"{where} claims {stored:,} bytes, more than the file has: it is truncated or damaged.")
+    if DEFLATE in filters and stored * INFLATION > limit.bytes:
+        _check_inflation(dataset, where, limit)
+
+
+def _chunk_bytes(dataset: Any) -> int:
+    return int(np.prod(dataset.chunks, dtype=object)) * dataset.dtype.itemsize
+
+
+def _check_inflation(dataset: Any, where: str, limit: Limit) -> None:
+    """A packed chunk that unpacks to more than it says would be unpacked whole by the library: look before."""
+    expected = _chunk_bytes(dataset)
+    for k in range(dataset.id.get_num_chunks()):
+        chunk = dataset.id.get_chunk_info(k)
+        if chunk.size * INFLATION <= limit.bytes:
+            continue
+        _, packed = dataset.id.read_direct_chunk(chunk.chunk_offset)
+        if inflated_beyond(packed, expected + SMALL, zlib.decompressobj()):
+            raise ReadError(f"{where} unpacks to more than it says: it is damaged or made to fill memory.")
+
+
+def inflated_beyond(packed: bytes, most: int, unpacker: Any) -> bool:
+    """Whether packed bytes unpack to more than they may, found out in little memory."""
+    total, left = 0, packed
+    while left and not unpacker.eof:
+        total += len(unpacker.decompress(left, 1 << 20))
+        left = unpacker.unconsumed_tail
+        if total > most:
+            return True
+    return False

@@ -1,0 +1,55 @@
+"""netCDF, versions 3 and 4, through xarray: dimension and coordinate names as stored."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from physrank import _optional
+from physrank.readers import hdf5
+from physrank.readers.axes import role
+from physrank.readers.contents import Contents, numbers_of
+from physrank.readers.field import Fetch, Key, Variable
+from physrank.readers.limits import Limit, damage
+
+MAGICS = (b"CDF\x01", b"CDF\x02", b"CDF\x05")
+
+
+def is_netcdf4(path: Path) -> bool:
+    """Whether an HDF5 file says that a netCDF library wrote it."""
+    with hdf5.opened(path) as file:
+        return "_NCProperties" in file.attrs
+
+
+def read(path: Path, limit: Limit) -> Contents:
+    found, four = Contents("netcdf", {}), hdf5.is_hdf5(path)
+    if four:
+        hdf5.read(path, limit)  # refuses links and data that lie elsewhere
+    with _opened(path, four) as data:
+        found.numbers |= numbers_of(data.attrs)
+        for name, item in data.variables.items():
+            name, dims = str(name), tuple(map(str, item.dims))
+            if item.dtype.kind in "OSU" and len(dims) == 1 and role(name) == "candidate" and item.size <= 10_000:
+                found.labels[name] = [str(label) for label in item.values]
+                continue
+            found.add(Variable(name, tuple(item.shape), np.dtype(item.dtype), _reader(path, four, name), dims))
+    return found
+
+
+@contextmanager
+def _opened(path: Path, four: bool) -> Iterator[Any]:
+    with damage(path, "netCDF"):
+        engine = "h5netcdf" if four else "scipy"
+        # Times stay numbers: a state's time axis is in the units of its equation.
+        with _optional.load("xarray").open_dataset(path, engine=engine, decode_times=False, cache=False) as data:
+            yield data
+
+
+def _reader(path: Path, four: bool, name: str) -> Fetch:
+    def fetch(key: Key) -> np.ndarray:
+        with _opened(path, four) as data:
+            return np.array(data.variables[name][key].values)
+
+    return fetch
