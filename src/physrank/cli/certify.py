@@ -40,7 +40,7 @@ def certify(
     asked = pr.certificates.Certified(
         decision="best" if options.get("decide") == "best" else "pairs", tolerance=options.get("tolerance", 0.0)
     )
-    with working("certifying"):
+    with working("certifying"), case.compiled():
         ranking = pr.rank(case.problem, case.candidates, until=asked, max_corrections=corrections, **options)
     results.leave(ranking, ranking.to_dict(), json)
     if report is not None:

@@ -37,7 +37,7 @@ def check(
         )
     results.stated(case.sources)
     (state,) = case.candidates.values()
-    with working("checking"):
+    with working("checking"), case.compiled():
         found = pr.check(case.problem, state)
     content = {
         "passes": found.passes,

@@ -32,7 +32,7 @@ def rank(
         case = said.case(sample)
         options = said.options(judged, case.problem)
     results.stated(case.sources)
-    with working("ranking"):
+    with working("ranking"), case.compiled():
         ranking = pr.rank(case.problem, case.candidates, **options)
     results.leave(ranking, ranking.to_dict(), json)
     if report is not None:

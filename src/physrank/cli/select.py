@@ -45,7 +45,7 @@ def select(
     first = said.case(samples[0])
     results.stated(first.sources)
     options = {"decide": "best", "allow_unresolved": True} | said.options(judged, first.problem)
-    with bars() as advance:
+    with bars() as advance, first.compiled(len(samples)):
         rankings = _ranked(said, first, samples, options, advance)
         rule = pr.Settled(tolerance=within, total=len(samples))
         selection = pr.select(rankings, confidence=confidence, until=rule)

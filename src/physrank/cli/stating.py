@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from physrank.cli.naming import Value, number_of, pairs, unknown, value_of
 from physrank.cli.options import Judgement, Statement
 from physrank.cli.problem_file import ProblemFile
 
+SMALL = 10_000_000  # numbers in all states: up to here, optimising a program takes longer than it saves
 LARGEST = {"points": 1 << 20, "substeps": 1 << 16, "dims": 3}  # a slip of the pen must not fill the memory
 
 
@@ -24,6 +26,11 @@ class Case:
     problem: Any
     candidates: dict[str, Array]
     sources: dict[str, str]  # "viscosity = 0.01" → where it was said
+
+    def compiled(self, inputs: int = 1) -> AbstractContextManager[None]:
+        """Programs run once here: only large work is worth optimising them."""
+        numbers = inputs * max(state.size for state in self.candidates.values())
+        return pr.compute.once() if numbers <= SMALL else nullcontext()
 
 
 @dataclass(frozen=True, eq=False)

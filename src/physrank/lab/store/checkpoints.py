@@ -40,7 +40,8 @@ def fill(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> None:
 def save(directory: Path, epoch: int, model: torch.nn.Module, settings: dict[str, Any], facts: dict[str, Any]) -> None:
     """Weights first, their description last: a description without whole weights cannot exist."""
     weights, description = paths(directory, epoch)
-    write_whole(weights, lambda path: safetensors.torch.save_file(tensors_of(model), path))
+    content = safetensors.torch.save(tensors_of(model))  # written by Python, which says why a disk refuses
+    write_whole(weights, lambda path: path.write_bytes(content))
     write_json(description, {"settings": settings, "epoch": epoch, **facts, "sha256": sha256(weights)})
 
 

@@ -7,6 +7,7 @@ epoch alone. One thread per run: sums come out alike however many runs share the
 """
 
 import hashlib
+import io
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from physrank.lab.libraries import Library, Profile
 from physrank.lab.models.networks import build
 from physrank.lab.store import checkpoints
 from physrank.lab.store.files import StoreError, check_settings
+from physrank.lab.store.lock import alone
 
 Report = Callable[[int, float], None]  # epochs done, relative L² of the last one
 
@@ -33,7 +35,15 @@ def train_run(
     stop: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Train until both checkpoints exist; True when they do, False when `stop` asked for a pause."""
-    directory, settings = checkpoints.folder(store, profile, library, run), library.settings(profile, run)
+    directory = checkpoints.folder(store, profile, library, run)
+    with alone(directory):
+        return _train(directory, profile, library, run, report, stop)
+
+
+def _train(
+    directory: Path, profile: Profile, library: Library, run: int, report: Report, stop: Callable[[], bool]
+) -> bool:
+    settings = library.settings(profile, run)
     stored = {epoch: checkpoints.describe(directory, epoch, settings) for epoch in profile.checkpoints}
     if all(stored.values()):
         report(profile.epochs, float("nan"))
@@ -144,7 +154,9 @@ def _keep(
         "model": checkpoints.tensors_of(model),
         "optimizer": optimizer.state_dict(),
     }
-    write_whole(directory / "state.pt", lambda path: torch.save(state, path))
+    content = io.BytesIO()  # written by Python, which says why a disk refuses; torch does not
+    torch.save(state, content)
+    write_whole(directory / "state.pt", lambda path: path.write_bytes(content.getbuffer()))
 
 
 def _resume(directory: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, settings: dict[str, Any]) -> int:
