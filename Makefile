@@ -10,7 +10,7 @@ demo: .venv/.base
 	$(BIN)/physrank demo
 
 test: .venv/.dev
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # 100,000 randomized and adversarial certificates against the truth in many digits: a quarter of an hour on two cores.
 test-slow: .venv/.dev

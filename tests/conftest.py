@@ -2,6 +2,7 @@
 compiler that does not optimise, because nearly all of a test's time is compilation. `PHYSRANK_OPTIMISED=1` runs the
 suite on the code that users get."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -20,6 +21,7 @@ if "PHYSRANK_OPTIMISED" not in os.environ:  # read when JAX first compiles; proc
 import jax
 import pytest
 
+from helpers import EXTERNAL
 from physrank import double
 
 HERE = Path(__file__).parent
@@ -51,6 +53,13 @@ def pytest_unconfigure(config):
         shutil.rmtree(os.environ.pop(CACHE, ""), ignore_errors=True)
 
 
+def pytest_terminal_summary(terminalreporter):
+    if not EXTERNAL.exists():
+        terminalreporter.write_line(
+            f"External data NOT FOUND in {EXTERNAL}: checks against them did not run.", red=True
+        )
+
+
 def pytest_collection_modifyitems(items):
     """The longest files first, so that no worker starts one when the others are done."""
     order = {name: place for place, name in enumerate(LONGEST)}
@@ -67,3 +76,16 @@ def promotion():
 def _float64(promotion):
     with double(), jax.numpy_dtype_promotion(promotion):
         yield
+
+
+MAPPINGS = 20_000  # the kernel allows a process 65,530; past that LLVM dies while it compiles
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _room_for_programs():
+    """Compiled programs are mappings of memory, several each: a worker that has many lets go of them between files."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > MAPPINGS:
+        jax.clear_caches()
+        gc.collect()

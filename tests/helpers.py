@@ -1,7 +1,9 @@
 """What several test files need."""
 
+import os
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import equinox as eqx
 import numpy as np
@@ -9,6 +11,9 @@ import pytest
 
 import physrank as pr
 from physrank.rungs.evidence import OnGrid
+
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"  # beside the checkout
+EXTERNAL = Path(os.environ.get("PHYSRANK_EXTERNAL_DATA", BESIDE))  # data written by others
 
 
 def with_state(ranking, state):

@@ -1,7 +1,4 @@
-"""External reference data, written by others. Set PHYSRANK_EXTERNAL_DATA to their folder; without it, nothing here ran."""
-
-import os
-from pathlib import Path
+"""External reference data, written by others: see `helpers.EXTERNAL` for where they are looked for."""
 
 import exponax as ex
 import jax.numpy as jnp
@@ -11,6 +8,7 @@ import scipy.io
 import torch
 
 import physrank as pr
+from helpers import EXTERNAL
 from physrank.lab.references import pdebench
 
 
@@ -19,14 +17,13 @@ def promotion():
     return "standard"  # exponax itself mixes real and complex
 
 
-FOLDER = os.environ.get("PHYSRANK_EXTERNAL_DATA")
 pytestmark = pytest.mark.skipif(
-    not FOLDER, reason="external check NOT RUN: set PHYSRANK_EXTERNAL_DATA to the data folder"
+    not EXTERNAL.exists(), reason="external check NOT RUN: set PHYSRANK_EXTERNAL_DATA to the data folder"
 )
 
 
 def path(name):
-    return Path(FOLDER) / name
+    return EXTERNAL / name
 
 
 def solve(problem, shape=None):
@@ -35,7 +32,7 @@ def solve(problem, shape=None):
     return state
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_pdebench_diffusion_reaction(seed):
     """The trapezoidal map reproduces PDEBench's trajectories to 1e-4 (rms), what their RK45 and the frame spacing allow."""
     with np.load(path(f"pdebench_diffreact/diffreact_seed000{seed}.npz"), allow_pickle=False) as file:

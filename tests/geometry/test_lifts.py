@@ -111,6 +111,7 @@ def test_rows_left_out_are_cubic(rows, count):
     cubic = np.stack([1 - t + 2 * t**3, t**2], axis=1)
     np.testing.assert_allclose(lifts.lift_rows(cubic[kept], rows), cubic, atol=1e-10)
     assert lifts.lift_rows(cubic, rows) is cubic
+    np.testing.assert_array_equal(lifts.lift_rows(cubic, len(kept)), cubic[kept])
 
 
 @given(st.integers(8, 40), st.integers(4, 40))

@@ -194,3 +194,16 @@ def test_stepper_that_cannot_be_built_anew_has_no_levels():
     with pytest.raises(ValueError, match="cannot be built anew"):
         problem.coarsen(points=16)
     assert vortices(count=1).coarsen(rows=4).steps_per_row == 4
+
+
+def test_implicit_marches_leap_before_they_lose_points():
+    """Every fourth row on all points, then half of both; few rows are all kept. In time the order is two as well."""
+    few, many = waves(32), DiffusionReaction(waves(32).initial, np.linspace(0, 4, 81), diffusion=(0.05, 0.1))
+    assert [few.coarser(k).state_shape for k in (1, 2)] == [(11, 2, 16, 16), (11, 2, 8, 8)]
+    assert [many.coarser(k).state_shape for k in (1, 2, 3)] == [(21, 2, 32, 32), (11, 2, 16, 16), (6, 2, 8, 8)]
+    assert many.coarser(4) is None
+    full, every_fourth, every_eighth = (
+        np.asarray(p.solve(np.zeros(p.state_shape)).state[-1]) for p in (many, many.coarser(1), many.coarsen(rows=8))
+    )
+    ratio = np.linalg.norm(every_eighth - full) / np.linalg.norm(every_fourth - full)
+    assert 3.5 < ratio < 5.5  # (64 − 1) / (16 − 1) = 4.2

@@ -54,6 +54,19 @@ def test_a_field_known_to_two_percent_covers_every_change_within_it():
     assert largest > 0.2  # and it is not far too wide
 
 
+@pytest.mark.parametrize("make, name", [(burgers, "viscosity"), (reaction_diffusion, "linear")])
+def test_error_estimates_are_off_by_what_the_data_do_to_them(make, name):
+    problem, share = make(), 0.002
+    candidates = library(problem)
+    sure, unsure = (pr.rank(problem, candidates, corrections=3, uncertainty=u) for u in (None, {name: share}))
+    changed = eqx.tree_at(lambda p: getattr(p, name), problem, getattr(problem, name) * (1 + share))
+    moved = np.abs(pr.rank(changed, candidates, corrections=3).error_estimates - sure.error_estimates).max()
+    np.testing.assert_allclose(unsure.error_uncertainty - sure.error_uncertainty, moved, rtol=0.1)
+    assert f"± {unsure.error_uncertainty:.2g}" in str(unsure)
+    samples = pr.rank(problem, candidates, corrections=3, uncertainty=[changed])
+    assert samples.error_uncertainty - sure.error_uncertainty >= 0.95 * moved
+
+
 def test_samples_of_the_problem_do_too():
     problem = burgers()
     candidates = library(problem)

@@ -26,6 +26,7 @@ from physrank.physics import Graded, Marching
 from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import integrating_factor_rk4
+from physrank.physics.transforms import irfft, rfft
 
 RK4_LIMIT = 2.8  # of |u| k Δt on the imaginary axis
 FASTER = 1.5  # so much faster than the initial state "auto" expects the solution and its candidates to become
@@ -133,13 +134,13 @@ class Burgers(Graded):
 
         def nonlinear(spectrum: Array, force: Array) -> Array:
             # Factors and product are truncated: no mode of u² below the cut-off is aliased.
-            u = jnp.fft.irfft(jnp.where(resolved, spectrum, 0), n=self.points)
-            return jnp.where(resolved, -0.5j * wavenumber.astype(complex), 0) * jnp.fft.rfft(u**2) + force
+            u = irfft(jnp.where(resolved, spectrum, 0), n=self.points)
+            return jnp.where(resolved, -0.5j * wavenumber.astype(complex), 0) * rfft(u**2) + force
 
         spectrum = integrating_factor_rk4(
-            nonlinear, -viscosity * wavenumber**2, jnp.fft.rfft(now), forcing, interval, self.substeps
+            nonlinear, -viscosity * wavenumber**2, rfft(now), forcing, interval, self.substeps
         )
-        return jnp.fft.irfft(spectrum, n=self.points)
+        return irfft(spectrum, n=self.points)
 
     @property
     def marching(self) -> Marching:

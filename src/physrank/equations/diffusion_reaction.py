@@ -42,6 +42,7 @@ class DiffusionReaction(Graded):
 
     output = "terminal"
     order = 2
+    leaps = True  # every row is an implicit solve
 
     initial: Array
     times: Array

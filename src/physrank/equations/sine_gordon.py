@@ -26,6 +26,7 @@ from physrank.physics import Graded, Marching
 from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import velocity_verlet
+from physrank.physics.transforms import irfft, rfft
 
 
 class SineGordon(Graded):
@@ -117,7 +118,7 @@ class SineGordon(Graded):
         wavenumber = 2 * np.pi / self.length * jnp.arange(self.points // 2 + 1, dtype=float)
 
         def acceleration(u: Array, force: Array) -> Array:
-            curvature = jnp.fft.irfft(-(wavenumber**2).astype(complex) * jnp.fft.rfft(u), n=self.points)
+            curvature = irfft(-(wavenumber**2).astype(complex) * rfft(u), n=self.points)
             return speed**2 * curvature - jnp.sin(u) + force
 
         return jnp.stack(velocity_verlet(acceleration, now[0], now[1], forcing, interval, self.substeps))

@@ -189,9 +189,13 @@ def sampled(field: Any, shape: tuple[int, ...]) -> Any:
 
 
 def lift_rows(trajectory: Any, rows: int) -> Array:
-    """A trajectory that kept only `kept_rows` on all of its rows: cubic interpolation in the number of the row."""
-    xp = namespace(trajectory)
-    return trajectory if len(trajectory) == rows else _along(xp, rows_matrix(len(trajectory), rows), trajectory, 0)
+    """A trajectory that kept only `kept_rows` on all of its rows: cubic interpolation in the number of the row.
+
+    The other way round: `kept_rows` of one that has more.
+    """
+    if len(trajectory) >= rows:
+        return trajectory if len(trajectory) == rows else trajectory[kept_rows(len(trajectory), rows)]
+    return _along(namespace(trajectory), rows_matrix(len(trajectory), rows), trajectory, 0)
 
 
 def _along(xp: Any, matrix: Array, values: Any, axis: int) -> Any:

@@ -1,21 +1,17 @@
 """Variable-coefficient Dirichlet diffusion on a box in any dimension, and a fast solver for K + diag(c)."""
 
-from functools import lru_cache
-
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from physrank.physics.solvers import Krylov, LinearMap, Solve
+from physrank.physics.transforms import sine_transform
 
 
-@lru_cache(maxsize=16)
-def _sine_basis(points: int, spacing: float) -> tuple[np.ndarray, np.ndarray]:
-    """Orthonormal sine matrix (its own inverse) and the eigenvalues of −d²/dx² on interior nodes."""
-    k = np.arange(1, points + 1)
-    matrix = np.sqrt(2 / (points + 1)) * np.sin(np.pi * np.outer(k, k) / (points + 1))
-    return matrix, 4 / spacing**2 * np.sin(np.pi * k / (2 * (points + 1))) ** 2
+def _eigenvalues(points: int, spacing: float) -> np.ndarray:
+    """Those of −d²/dx² on interior nodes."""
+    return 4 / spacing**2 * np.sin(np.pi * np.arange(1, points + 1) / (2 * (points + 1))) ** 2
 
 
 class DirichletDiffusion(eqx.Module):
@@ -97,34 +93,18 @@ class DirichletDiffusion(eqx.Module):
         root = jnp.sqrt(self.coefficient)
         centre = _interior(root)
         potential = jnp.maximum(jnp.mean(self._potential(reaction)), 0.0)
-        bases = [_sine_basis(n, self.spacing) for n in centre.shape]
         symbol = potential + sum(
-            jnp.asarray(values).reshape([-1 if d == axis else 1 for d in range(centre.ndim)])
-            for axis, (_, values) in enumerate(bases)
+            jnp.asarray(_eigenvalues(n, self.spacing)).reshape([-1 if d == axis else 1 for d in range(centre.ndim)])
+            for axis, n in enumerate(centre.shape)
         )
         # An approximate inverse needs no more than single precision; the iteration around it is double throughout.
-        matrices = [jnp.asarray(matrix, jnp.float32) for matrix, _ in bases]
         inverse, scale = (1 / symbol).astype(jnp.float32), 1 / centre
 
-        def transform(x: Array) -> Array:
-            for axis, matrix in enumerate(matrices):
-                x = _along(axis, matrix, x)
-            return x
-
         def precondition(r: Array) -> Array:
-            smooth = transform(inverse * transform((scale * r).astype(jnp.float32)))
+            smooth = sine_transform(inverse * sine_transform((scale * r).astype(jnp.float32)))
             return scale * smooth.astype(r.dtype)
 
         return precondition
-
-
-def _along(axis: int, symmetric: Array, x: Array) -> Array:
-    """A symmetric matrix applied along one axis; plain products where they do, since those batch best."""
-    if axis == x.ndim - 1:
-        return x @ symmetric
-    if axis == x.ndim - 2:
-        return symmetric @ x
-    return jnp.moveaxis(jnp.tensordot(symmetric, x, axes=(1, axis)), 0, axis)
 
 
 def _interior(nodes: Array) -> Array:

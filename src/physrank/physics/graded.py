@@ -11,6 +11,8 @@ from physrank.geometry.grid import Grid
 from physrank.physics.evolution import Evolution
 from physrank.physics.levels import check_level, halved, size
 
+LEAP, LEAST_STEPS = 4, 5  # rows taken at once on the first level; steps that a level has at least
+
 
 class Graded(Evolution):
     """An evolution equation that can be stated on fewer points, substeps and rows; a class of this kind says how."""
@@ -18,6 +20,7 @@ class Graded(Evolution):
     fewest: ClassVar[int] = 4  # points per side
     sheds_substeps: ClassVar[bool] = False  # on coarser levels: where the error in time stays far below that in space
     any_substeps: ClassVar[bool] = False  # or only divisors of the present ones, where a force is stored at their ends
+    leaps: ClassVar[bool] = False  # steps cost more than points: coarser levels take fewer first
 
     @property
     @abc.abstractmethod
@@ -66,17 +69,20 @@ class Graded(Evolution):
         """`level` halvings of the grid; of the substeps too in a class that sheds them, so that the Courant number stays.
 
         Elsewhere the time step stays: levels that share a longer one agree on its error, and their difference is blind to it.
+        A class that leaps takes every fourth row on the first level, all points kept, and halves both on each further one.
         """
         if check_level(level) == 0:
             return self
-        points = self._points_at(level)
-        if points is None:
+        leaps = self.leaps and (self._steps or 0) >= LEAST_STEPS * LEAP
+        points = self._points_at(level - leaps)
+        rows = LEAP * 2 ** (level - 1) if leaps else 1
+        if points is None or (leaps and (self._steps or 0) < LEAST_STEPS * rows):
             return None
         own = self.steps_per_row or 1
         least = -(-own // 2**level) if self.sheds_substeps else own
         substeps = next(n for n in range(least, own + 1) if self.any_substeps or own % n == 0)
         with compute.double():
-            return self.stated_on(points, substeps, 1)
+            return self.stated_on(points, substeps, rows)
 
     def _points_at(self, level: int) -> int | None:
         return halved(self.grid.shape[-1], level)

@@ -51,14 +51,15 @@ def velocity_verlet(
     """
     dt = interval / substeps
 
-    def substep(state: tuple[Array, Array], f: tuple[Array, Array]) -> tuple[tuple[Array, Array], None]:
-        u, v = state
-        start, end = f
-        half = v + dt / 2 * acceleration(u, start)
+    def substep(state: tuple[Array, Array, Array], force: Array) -> tuple[tuple[Array, Array, Array], None]:
+        u, v, a = state
+        half = v + dt / 2 * a
         u = u + dt * half
-        return (u, half + dt / 2 * acceleration(u, end)), None
+        a = acceleration(u, force)  # the next substep starts with it
+        return (u, half + dt / 2 * a, a), None
 
-    return jax.lax.scan(substep, (displacement, velocity), (forcing[:-1], forcing[1:]))[0]
+    start = (displacement, velocity, acceleration(displacement, forcing[0]))
+    return jax.lax.scan(substep, start, forcing[1:])[0][:2]
 
 
 def ssp_rk2(rate: Callable[[Array], Array], state: Array, interval: Float[Array, ""], substeps: int) -> Array:

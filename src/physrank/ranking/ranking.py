@@ -186,7 +186,7 @@ class Ranking:
 
     @property
     def error_uncertainty(self) -> float:
-        """How far every error estimate may be off: by as much as the proxy may still move. An estimate, not a bound."""
+        """How far every error estimate may be off: the proxy may still move, uncertain data may move it. No bound."""
         return self.rung.reach
 
     @property
@@ -305,18 +305,9 @@ def assemble(
     allow_unresolved: bool = False,
 ) -> Ranking:
     """A rung turned into scores and decisions."""
-    scoring = Scores(
-        rung.name,
-        candidates.names,
-        rung.scores,
-        rung.failed,
-        rung.solves,
-        rung.seconds,
-        allow_unresolved,
-        candidates.excluded,
-        rung.uncertainty,
-        rung.question.unit,
-    )
+    spent = (rung.solves, rung.seconds)
+    known = (allow_unresolved, candidates.excluded, rung.uncertainty, rung.question.unit)
+    scoring = Scores(rung.name, candidates.names, rung.scores, rung.failed, *spent, *known)
     return Ranking(
         problem, candidates, anchor, rung, scoring, asked, left_out, diagnosis.notes(candidates, rung, left_out)
     )

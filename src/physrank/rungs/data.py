@@ -4,7 +4,8 @@ With A(s; θ) and L = ∂A/∂s, data that may be off by |Δθ_k| ≤ h_k move t
 
     2 Σ_k h_k |(∂A/∂θ_k)ᵀ z_ij|,    Lᵀ z_ij = Qᵀ M (y_i − y_j),
 
-to first order: one adjoint solve per candidate but the first.
+to first order, and the distance ‖q − y_i‖ by as much as half of this for q in place of y_j, divided by it: one adjoint
+solve per candidate.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -86,17 +87,20 @@ def _by_adjoints(problem: Problem, rung: Rung, widths: Mapping[str, Any]) -> Run
     question = rung.question
     valid = np.flatnonzero(~np.isnan(question.outputs.reshape(len(question.outputs), -1)).any(axis=1))
     outputs = question.outputs[valid]
-    covectors = question.space.weights * (outputs - outputs[0])
-    slopes = compute.run(_sensitivities, problem, question.task.map, rung.state, covectors, tuple(widths))
-    moved = np.zeros((len(valid), len(valid)))
+    rows = np.concatenate([outputs[1:], rung.proxy[None]]) - outputs[0]
+    slopes = compute.run(
+        _sensitivities, problem, question.task.map, rung.state, question.space.weights * rows, tuple(widths)
+    )
+    moved = np.zeros((len(valid) + 1, len(valid) + 1))
     for name, half in widths.items():
         for slope, width in zip(jax.tree.leaves(slopes[name]), jax.tree.leaves(half), strict=True):
-            flat, size = slope.reshape(len(valid), -1), np.ravel(width)
-            moved += np.stack([np.abs(flat - row) @ size for row in flat])
-    return replace(
-        rung,
-        extra={**rung.extra, "data": _placed(2 * moved / question.unit / question.unit, valid, len(question.outputs))},
-    )
+            flat = np.concatenate([np.zeros((1, np.size(width))), slope.reshape(len(rows), -1)])
+            moved += np.stack([np.abs(flat - row) @ np.ravel(width) for row in flat])
+    moved = moved / question.unit / question.unit
+    errors = np.sqrt(rung.scores[valid])
+    off = np.max(np.divide(moved[-1, :-1], errors, out=np.zeros(len(valid)), where=errors > 0), initial=0.0)
+    data = _placed(2 * moved[:-1, :-1], valid, len(question.outputs))
+    return replace(rung, extra={**rung.extra, "data": data}, off=float(off))
 
 
 def _sensitivities(problem: Problem, task: Any, state: JaxArray, covectors: JaxArray, names: tuple[str, ...]) -> Any:
@@ -123,11 +127,10 @@ def _sensitivities(problem: Problem, task: Any, state: JaxArray, covectors: JaxA
 def _by_samples(problem: Problem, rung: Rung, samples: Sequence[Problem]) -> Rung:
     """The largest move of each gap over sampled problems, each by one linear solve with the tangent that is there."""
     question = rung.question
-    moved = [
-        2 * np.abs(question.along(_change(rung, compute.run(_towards, problem, other, rung.state))))
-        for other in samples
-    ]
-    return replace(rung, extra={**rung.extra, "data": np.max(moved, axis=0)})
+    changes = [_change(rung, compute.run(_towards, problem, other, rung.state)) for other in samples]
+    moved = [2 * np.abs(question.along(change)) for change in changes]
+    off = max(rung.size(change) for change in changes)
+    return replace(rung, extra={**rung.extra, "data": np.max(moved, axis=0)}, off=off)
 
 
 def _change(rung: Rung, movement: np.ndarray) -> np.ndarray:

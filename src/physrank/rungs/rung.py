@@ -117,6 +117,7 @@ class Rung:
     seconds: float
     failed: str | None = None  # why the answer must not be trusted; None: it may be
     extra: Mapping[str, Array] = field(default_factory=dict)  # by cause: N × N, what moves gaps without moving s
+    off: float = 0.0  # how far uncertain data may move any ‖q − y_i‖, in units
     reduction: float | None = None  # ‖A(s)‖ / ‖A(w)‖, where it is known
     spent: tuple[Spent, ...] = ()  # the way up to it
 
@@ -155,32 +156,32 @@ class Rung:
         found["algebra"] = 2 * self._algebra * question.distances
         if self.seen.free is not None:
             cosine = np.abs(question.along(self.seen.free))
-            visible = cosine > BLIND * self._size(self.seen.free) * question.distances
+            visible = cosine > BLIND * self.size(self.seen.free) * question.distances
             found["undetermined"] = np.where(visible, np.inf, 0.0)
         return found
 
     @cached_property
     def _algebra(self) -> float:
         """How far q may be off because the solve stopped at ℓ, and because numbers are rounded."""
-        rounding = ROUND_OFF * self._size(self.proxy)
+        rounding = ROUND_OFF * self.size(self.proxy)
         if self.response is None:
             return rounding
-        moved = self._size(self.proxy - self.question.task.outputs(np.asarray(self.response.base)[None])[0])
+        moved = self.size(self.proxy - self.question.task.outputs(np.asarray(self.response.base)[None])[0])
         defect = float(self.response.defect_norm)
         share = float(self.response.algebraic_norm) / defect if defect > 0 else 0.0
         return min(share, 1.0) * moved + rounding
 
-    def _size(self, output: Array) -> float:
+    def size(self, output: Array) -> float:
         """‖output‖ in units."""
         return float(self.question.space.norm(self.question.measured(output)))
 
     @property
     def reach(self) -> float:
-        """How far the proxy may still move, all causes together; NaN where nothing is known about it."""
+        """How far ‖q − y_i‖ may still move, all causes together; NaN where nothing is known about it."""
         if not self.seen.changes:
             return float("nan")
-        moved = SAFETY * sum(self._size(change) for change in self.seen.changes.values())
-        return self.question.unit * (moved + self._algebra)
+        moved = SAFETY * sum(self.size(change) for change in self.seen.changes.values())
+        return self.question.unit * (moved + self._algebra + self.off)
 
     @cached_property
     def uncertainty(self) -> Array:
@@ -193,4 +194,4 @@ class Rung:
     def seen_by(self, question: Question) -> "Rung":
         """The same physics, another question: no new solve. What was found out pair by pair is found out again."""
         extra = {cause: part for cause, part in self.extra.items() if cause == "resolution"}
-        return replace(self, question=question, seen=self.evidence.seen(question.task), extra=extra)
+        return replace(self, question=question, seen=self.evidence.seen(question.task), extra=extra, off=0.0)

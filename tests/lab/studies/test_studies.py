@@ -1,6 +1,7 @@
 """Every study, end to end, on stored predictions whose errors are known: solutions plus smooth errors of stated size."""
 
 import json
+from collections import UserDict
 from dataclasses import replace
 
 import numpy as np
@@ -79,10 +80,22 @@ def store(tmp_path_factory):
     patch.undo()
 
 
+class Results(UserDict):
+    """Every study's result, each made when it is first looked at."""
+
+    def __init__(self, context):
+        super().__init__(dict.fromkeys(STUDIES))
+        self.context = context
+
+    def __getitem__(self, name):
+        if self.data[name] is None:
+            self.data[name] = STUDIES[name].run(self.context)
+        return self.data[name]
+
+
 @pytest.fixture(scope="module")
 def results(store):
-    context = cases.Context(store, TINY)
-    return {name: study.run(context) for name, study in STUDIES.items()}
+    return Results(cases.Context(store, TINY))
 
 
 @pytest.mark.parametrize("name", list(STUDIES))
