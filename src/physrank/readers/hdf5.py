@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from physrank import _optional
-from physrank.readers.axes import ROLES
+from physrank._axes import ROLES
 from physrank.readers.contents import Contents, base, numbers_of
 from physrank.readers.field import Fetch, Key, Variable
 from physrank.readers.limits import INFLATION, SMALL, Limit, ReadError, damage

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from physrank import _optional
+from physrank._axes import role
 from physrank.readers import hdf5
-from physrank.readers.axes import role
 from physrank.readers.contents import Contents, numbers_of
 from physrank.readers.field import Fetch, Key, Variable
 from physrank.readers.limits import Limit, damage

@@ -6,7 +6,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from physrank.readers.axes import ROLES
+from physrank._axes import ROLES
 from physrank.readers.contents import Contents
 from physrank.readers.field import Fetch, Key, Variable
 from physrank.readers.limits import INFLATION, SMALL, Limit, ReadError, damage

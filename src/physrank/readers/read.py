@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from physrank.readers import axes, hdf5, netcdf, numpy_files, pdebench, safetensors, torch_files, well, zarr_stores
+from physrank import _axes as axes
+from physrank.readers import hdf5, netcdf, numpy_files, pdebench, safetensors, torch_files, well, zarr_stores
 from physrank.readers.contents import COORDINATES, Contents, base, is_coordinate, line
 from physrank.readers.file import File
 from physrank.readers.limits import Limit, ReadError, damage
