@@ -66,7 +66,7 @@ def _contents(path: Path, kind: str, limit: Limit) -> Contents:
     found = FORMATS[kind](path, limit)
     if kind == "hdf5":
         found = pdebench.recognised(found, path, limit) or well.recognised(found, path) or found
-    return found
+    return hdf5.as_samples(found, path, limit) if found.layout == "hdf5" and found.series else found
 
 
 def _check_layout(path: Path, asked: str, found: str) -> None:
