@@ -107,7 +107,9 @@ def torch_expanded(path):
 def torch_bytes(path):
     """A pickle that asks for a large piece of memory, with a type that torch itself lets pass."""
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("archive/data.pkl", b"\x80\x02cbuiltins\nbytearray\n" + pickle.dumps(1 << 40, 2)[2:-1] + b"\x85R.")
+        archive.writestr(
+            "archive/data.pkl", b"\x80\x02cbuiltins\nbytearray\n" + pickle.dumps(1 << 40, 2)[2:-1] + b"\x85R."
+        )
         archive.writestr("archive/version", "3\n")
 
 
@@ -185,7 +187,17 @@ def h5_large_chunk(file, path):
 
 def h5_bomb(file, path):
     dataset = file.create_dataset("u", (16,), float, chunks=(16,), compression="gzip")
-    dataset.id.write_direct_chunk((0,), zlib.compress(bytes(64 * SMALL)))
+    dataset.id.write_direct_chunk((0,), BOMB)
+
+
+def h5_endless(path):
+    """An empty object in the table of texts, at which the library would look for ever."""
+    with h5py.File(path, "w") as file:
+        file["u"] = np.ones(4)
+        file.attrs["units"] = "of nothing"
+    content = path.read_bytes()
+    free = content.index((4096 - 48).to_bytes(8, "little"))
+    path.write_bytes(content[:free] + (64).to_bytes(8, "little") + content[free + 8 :])
 
 
 def h5_unknown_filter(file, path):
@@ -226,6 +238,7 @@ def zarr_link(path):
     (path / "0").symlink_to(secret)
 
 
+BOMB = zlib.compress(bytes(64 * SMALL))
 ZSTD_LIAR = b"\x28\xb5\x2f\xfd\xe0" + (1 << 40).to_bytes(8, "little") + bytes(8)
 BLOSC_LIAR = struct.pack("<BBBBIII", 2, 1, 1, 8, 2**31 - 64, 2**20, 64) + bytes(48)
 
@@ -263,13 +276,14 @@ EVERY = {
     "claims_terabytes.h5": (h5(h5_claims_terabytes), "takes 8 TB in memory"),
     "large_chunk.h5": (h5(h5_large_chunk), "A chunk of dataset"),
     "bomb.h5": (h5(h5_bomb), "unpacks to more"),
+    "endless.h5": (h5_endless, "table of texts is damaged"),
     "filter.h5": (h5(h5_unknown_filter), "filters \\[32015\\]"),
     "objects.h5": (h5(h5_objects), "holds no field of numbers"),
     "link.zarr": (zarr_link, "points out of the store"),
     "pickle.zarr": (zarr_store({"dtype": "|O", "filters": [{"id": "pickle"}]}), "packed with pickle"),
     "objects.zarr": (zarr_store({"dtype": "|O"}), "Python objects"),
     "large_chunk.zarr": (zarr_store({"shape": [10**12], "chunks": [10**12]}), "A chunk of"),
-    "bomb.zarr": (zarr_store({"compressor": {"id": "zlib", "level": 9}}, _0=zlib.compress(bytes(64 * SMALL))), "unpacks to more"),
+    "bomb.zarr": (zarr_store({"compressor": {"id": "zlib", "level": 9}}, _0=BOMB), "unpacks to more"),
     "zstd.zarr": (zarr_store({"compressor": {"id": "zstd", "level": 1}}, _0=ZSTD_LIAR), "claims more than it holds"),
     "blosc.zarr": (
         zarr_store({"compressor": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1}}, _0=BLOSC_LIAR),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from physrank import _optional
+from physrank.readers import heaps
 from physrank.readers.contents import Contents, is_coordinate, numbers_of, text
 from physrank.readers.field import Fetch, Key, Variable
 from physrank.readers.limits import INFLATION, SMALL, Limit, ReadError, damage
@@ -24,6 +25,7 @@ DIMS = ("dims", "dimensions", "_ARRAY_DIMENSIONS", "DIMENSION_LABELS")
 def read(path: Path, limit: Limit) -> Contents:
     """Everything in the file, as it lies. Of a series of numbered groups only the first is looked at."""
     found = Contents("hdf5", {})
+    heaps.forget()
     with opened(path) as file:
         found.numbers |= numbers_of(attributes(file))
         names = list(file)
@@ -51,12 +53,11 @@ def attributes(thing: Any) -> dict[str, Any]:
     h5py, found = _optional.load("h5py"), {}
     for name in list(thing.attrs)[:1000]:
         stored = h5py.h5a.open(thing.id, name.encode())
-        if stored.get_storage_size() <= SMALL and stored.get_type().get_class() in (
-            h5py.h5t.INTEGER,
-            h5py.h5t.FLOAT,
-            h5py.h5t.STRING,
-            h5py.h5t.ENUM,
-        ):
+        kind = stored.get_type()
+        plain = kind.get_class() in (h5py.h5t.INTEGER, h5py.h5t.FLOAT, h5py.h5t.STRING, h5py.h5t.ENUM)
+        if plain and stored.get_storage_size() <= SMALL:
+            if kind.get_class() == h5py.h5t.STRING and kind.is_variable_str():
+                heaps.check(Path(thing.file.filename))
             found[name] = thing.attrs[name]
     return found
 
@@ -112,6 +113,8 @@ def _add(found: Contents, name: str, dataset: Any, path: Path, limit: Limit) -> 
     if dtype.kind == "O" and not is_text:
         found.skipped[name] = "its entries are references or lists, expected numbers"
         return
+    if dtype.kind == "O":
+        heaps.check(path)
     check_plain(dataset, limit)
     found.add(Variable(name, shape, dtype, reader(path, limit, name, shape), _dims(dataset, info)))
 

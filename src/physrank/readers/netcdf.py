@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from physrank import _optional
-from physrank.readers import hdf5
+from physrank.readers import hdf5, heaps
 from physrank.readers.contents import Contents, numbers_of
 from physrank.readers.field import Fetch, Key, Variable
 from physrank.readers.limits import Limit, damage
@@ -28,6 +28,7 @@ def read(path: Path, limit: Limit) -> Contents:
     found, four = Contents("netcdf", {}), hdf5.is_hdf5(path)
     if four:
         hdf5.read(path, limit)  # refuses links and data that lie elsewhere
+        heaps.check(path)
     with _opened(path, four) as data:
         found.numbers |= numbers_of(data.attrs)
         for name, item in data.variables.items():
