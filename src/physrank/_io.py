@@ -1,27 +1,52 @@
 """The one way results reach a disk: whole or not at all, whatever happens meanwhile and whoever else is writing."""
 
+import errno
+import glob
 import json
 import os
+import platform
+import shutil
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+HOST = platform.node().split(".")[0] or "here"
+FULL = 1 << 16  # bytes left on a disk that is as good as full
+
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> Path:
-    """`write` fills a draft beside the target; only a complete file takes the name."""
+    """`write` fills a draft beside the target; only a complete file takes the name.
+
+    Every writer has a draft of its own, so that two processes or eight threads with one target leave one whole file, the
+    last one's. What fails, a full disk for one, leaves the earlier file as it was, and the error names file and cause.
+    """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(target)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.{uuid.uuid4().hex}.partial")
+    draft = target.with_name(f".{target.name}.{HOST}.{os.getpid()}.{uuid.uuid4().hex}.partial")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target)
         write(draft)
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
         draft.replace(target)
+    except Exception as problem:
+        if (code := _cause(problem, target)) is None:
+            raise
+        raise OSError(
+            code, f"{os.strerror(code)}; could not write, and what was there is unchanged", str(target)
+        ) from problem
     finally:
         draft.unlink(missing_ok=True)
     return target
+
+
+def _cause(problem: Exception, target: Path) -> int | None:
+    """The system's reason; some libraries report a full disk as an error of their own."""
+    if isinstance(problem, OSError):
+        return problem.errno
+    folder = target.parent
+    return errno.ENOSPC if folder.exists() and shutil.disk_usage(folder).free < FULL else None
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
@@ -34,9 +59,10 @@ def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> Path:
 
 
 def _sweep(path: Path) -> None:
-    """What a killed process left of an earlier attempt."""
-    for left in path.parent.glob(f".{path.name}.*.partial"):
-        owner = left.name.removeprefix(f".{path.name}.").split(".")[0]
+    """What a killed process of this machine left of an earlier attempt; other machines look after theirs."""
+    start = f".{path.name}.{HOST}."
+    for left in path.parent.glob(f"{glob.escape(start)}*.partial"):
+        owner = left.name.removeprefix(start).split(".")[0]
         if owner.isdigit() and not _alive(int(owner)):
             left.unlink(missing_ok=True)
 
