@@ -13,6 +13,7 @@ ORDER = [
     "_optional",
     "_renamed",
     "_version",
+    "_axes",
     "_arrays",
     "compute",
     "geometry",

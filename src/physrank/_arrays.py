@@ -7,11 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from physrank import _axes
+
 Array = NDArray[np.float64]
 
 
 def to_numpy(what: str, value: Any, *, finite: bool = False) -> Array:
     """A float64 array from anything array-like; `what` names it in errors. With `finite`, NaN and infinity are refused."""
+    if hasattr(value, "dims") and hasattr(value, "coords"):  # xarray: its names say which axis is which
+        value = value.transpose(*[value.dims[k] for k in _axes.order([str(dim) for dim in value.dims])])
     if hasattr(value, "detach"):  # torch, without importing it: on any device, with or without gradients
         value = value.detach().cpu()
         value = value.double() if value.is_floating_point() else value

@@ -1,40 +1,52 @@
 """The one way results reach a disk: whole or not at all, whatever happens meanwhile and whoever else is writing."""
 
-import contextlib
+import errno
 import glob
 import json
 import os
 import platform
+import shutil
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+HOST = platform.node().split(".")[0] or "here"
+FULL = 1 << 16  # bytes left on a disk that is as good as full
+
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> Path:
     """`write` fills a draft beside the target; only a complete file takes the name.
 
-    What the system refuses (a full disk, a missing permission) is an `OSError` that names the file and the cause.
+    Every writer has a draft of its own, so that two processes or eight threads with one target leave one whole file, the
+    last one's. What fails, a full disk for one, leaves the earlier file as it was, and the error names file and cause.
     """
     target = Path(path)
-    draft = target.with_name(f"{_prefix(target)}{os.getpid()}.{uuid.uuid4().hex}.partial")
+    draft = target.with_name(f".{target.name}.{HOST}.{os.getpid()}.{uuid.uuid4().hex}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target)
-        try:
-            write(draft)
-            with draft.open("rb+") as file:
-                os.fsync(file.fileno())
-            draft.replace(target)
-        finally:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
-    except OSError as problem:
-        cause = problem.strerror or str(problem)
+        write(draft)
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except Exception as problem:
+        if (code := _cause(problem, target)) is None:
+            raise
         raise OSError(
-            problem.errno, f"{target} could not be written: {cause}. What was there before still is."
-        ) from None
+            code, f"{os.strerror(code)}; could not write, and what was there is unchanged", str(target)
+        ) from problem
+    finally:
+        draft.unlink(missing_ok=True)
     return target
+
+
+def _cause(problem: Exception, target: Path) -> int | None:
+    """The system's reason; some libraries report a full disk as an error of their own."""
+    if isinstance(problem, OSError):
+        return problem.errno
+    folder = target.parent
+    return errno.ENOSPC if folder.exists() and shutil.disk_usage(folder).free < FULL else None
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
@@ -46,15 +58,11 @@ def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> Path:
     return write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def _prefix(path: Path) -> str:
-    """Of drafts made on this machine: of processes on others that share the disk we cannot tell whether they live."""
-    return f".{path.name[:30]}.{platform.node().replace('.', '-')[:40]}."
-
-
 def _sweep(path: Path) -> None:
-    """What a killed process left of an earlier attempt."""
-    for left in path.parent.glob(f"{glob.escape(_prefix(path))}*.partial"):
-        owner = left.name.removeprefix(_prefix(path)).split(".")[0]
+    """What a killed process of this machine left of an earlier attempt; other machines look after theirs."""
+    start = f".{path.name}.{HOST}."
+    for left in path.parent.glob(f"{glob.escape(start)}*.partial"):
+        owner = left.name.removeprefix(start).split(".")[0]
         if owner.isdigit() and not _alive(int(owner)):
             left.unlink(missing_ok=True)
 

@@ -73,6 +73,19 @@ def test_integers_and_leading_axis():
     assert pr.rank(problem, [np.ones(2), 2 * np.ones(2)]).best == "1"
 
 
+@pytest.mark.parametrize("axis", ["candidate", "model", "member", "checkpoint"])
+def test_names_of_axes_are_honoured(axis):
+    """Whatever the order of a labelled array's axes, candidates come first, then time, then space."""
+    named = library("burgers")
+    plain = pr.rank(SMALL["burgers"].problem, named)
+    array = xr.DataArray(np.stack(list(named.values())), dims=(axis, "time", "x"), coords={axis: list(named)})
+    turned = pr.rank(SMALL["burgers"].problem, array.transpose("x", axis, "time"))
+    assert turned.names == plain.names
+    np.testing.assert_array_equal(turned.scores, plain.scores)
+    one_by_one = {name: array.sel({axis: name}).transpose("x", "time") for name in named}
+    np.testing.assert_array_equal(pr.rank(SMALL["burgers"].problem, one_by_one).scores, plain.scores)
+
+
 @pytest.mark.parametrize(
     "candidates, message",
     [

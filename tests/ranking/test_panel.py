@@ -152,6 +152,42 @@ def test_refusals():
         list(pr.rank_panel([], [], chunk=0))
 
 
+def test_candidates_are_matched_by_name():
+    """In whatever order an input has them; the sabotaged twin has the numbers in the other order, too."""
+    table = np.array([[1.0, 2.0, 3.0], [1.0, 5.0, 2.0], [4.0, 1.0, 2.0]])
+    straight = pr.select(scores(table))
+    turned = [*scores(table[:1]), *scores(table[1:, [2, 0, 1]], ("c", "a", "b"))]
+    mixed = pr.select(turned)
+    assert mixed.names == straight.names
+    np.testing.assert_array_equal(mixed.mean_scores, straight.mean_scores)
+    assert not np.array_equal(
+        pr.select([*scores(table[:1]), *scores(table[1:], ("c", "a", "b"))]).mean_scores, mixed.mean_scores
+    )
+    doubt = np.array([[0.0, 1.0], [2.0, 0.0]])
+    one = pr.Scores("test", ("a", "b"), np.array([1.0, 2.0]), uncertainty=doubt)
+    other = pr.Scores("test", ("b", "a"), np.array([2.0, 1.0]), uncertainty=doubt.T)
+    np.testing.assert_array_equal(pr.select([one, other]).uncertainty, doubt)
+
+
+def test_models_with_batches_are_a_panel():
+    problems = [pr.Stationary(_cubic, data=np.full(3, float(k))) for k in range(5)]
+    random = np.random.default_rng(3)
+    batches = {"a": random.standard_normal((5, 3)), "b": random.standard_normal((5, 3))}
+    found = list(pr.rank_panel(problems, batches, chunk=2))
+    for k, ranking in enumerate(found):
+        alone = pr.rank(problems[k], {name: batch[k] for name, batch in batches.items()})
+        assert ranking.names == ("a", "b")
+        np.testing.assert_allclose(ranking.scores, alone.scores, rtol=1e-12)
+    with pytest.raises(ValueError, match=r"as many predictions as there are inputs; got \{'a': 5, 'b': 4\}"):
+        list(pr.rank_panel(problems, batches | {"b": batches["b"][:4]}))
+    with pytest.raises(ValueError, match="The panel has only 4 problems"):
+        list(pr.rank_panel(problems[:4], batches))
+
+
+def _cubic(u, f):
+    return u**3 + u - f
+
+
 def test_panel_is_lazy_and_memory_is_bounded_by_the_chunk():
     alive = {"now": 0, "most": 0}
 

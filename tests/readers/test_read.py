@@ -24,9 +24,9 @@ def test_what_was_written_is_read_back(layout, tmp_path):
 def test_candidates_along_an_axis(layout, tmp_path):
     path, expected = files.written(tmp_path, layout)
     file = pr.read(path)
-    assert file.layout == layout.removesuffix("3")
+    assert file.layout == layout.rstrip("23")
     found = file.candidates()
-    assert list(found) == (["0", "1"] if layout == "zarr" else ["cno", "fno"])
+    assert list(found) == ["cno", "fno"]
     np.testing.assert_array_equal(list(found.values()), expected)
     assert file.numbers["nu"] == 0.5
     with pytest.raises(ValueError, match="several candidates"):

@@ -1,11 +1,12 @@
 """Candidates: predictions of any kind, checked, named and on the problem's grid."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
+from physrank import _axes
 from physrank._arrays import Array, not_finite, to_numpy
 from physrank.physics import Problem, capabilities, fits
 
@@ -76,10 +77,9 @@ def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
         items = [(str(k), value) for k, value in enumerate(candidates)]
     else:
         names = None
-        if hasattr(candidates, "coords") and "candidate" in getattr(candidates, "dims", ()):  # xarray
-            candidates = candidates.transpose("candidate", ...)
-            if "candidate" in candidates.coords:
-                names = [str(name) for name in candidates.coords["candidate"].values]
+        if hasattr(candidates, "coords"):  # xarray
+            axis = next((dim for dim in candidates.dims if _axes.role(str(dim)) == "candidate"), None)
+            names = [str(name) for name in candidates.coords[axis].values] if axis in candidates.coords else None
         array = _array("candidates", candidates)
         if array.ndim < 2:
             raise ValueError(
@@ -90,6 +90,18 @@ def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
     if repeated:
         raise ValueError(f"Candidate names must differ; {repeated[0]!r} appears twice.")
     return [(name, _array(f"Candidate {name!r}", value)) for name, value in items]
+
+
+def by_input(libraries: Any) -> Iterable[Any]:
+    """The candidates of each input: `{model: batch}` is taken apart along the leading axis of the batches."""
+    if not isinstance(libraries, Mapping):
+        return libraries
+    lengths = {str(name): len(batch) for name, batch in libraries.items()}
+    if len(set(lengths.values())) != 1:
+        raise ValueError(
+            f"Every model must have as many predictions as there are inputs; got {lengths or 'no models'}."
+        )
+    return ({name: batch[k] for name, batch in libraries.items()} for k in range(next(iter(lengths.values()))))
 
 
 def _array(what: str, value: Any) -> Array:

@@ -160,7 +160,9 @@ def select(
         if scores.unresolved:
             unresolved[k] = scores.unresolved
         names = names or scores.names
-        if scores.names != names:
+        if sorted(scores.names) == sorted(names):
+            scores = scores.in_order(names)
+        else:
             raise ValueError(
                 f"Input {k} ranks {list(scores.names)}; expected the same candidates as input 0, {list(names)}."
             )

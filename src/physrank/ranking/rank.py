@@ -1,7 +1,7 @@
 """`rank`: candidates → anchor → response → proxy → scores. Also in batches, over panels of inputs."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, zip_longest
 from numbers import Integral
@@ -11,7 +11,7 @@ from physrank import rungs, tasks
 from physrank.certificates import Certified
 from physrank.physics import Correction, Problem
 from physrank.ranking import anchors
-from physrank.ranking.candidates import Candidates, Invalid
+from physrank.ranking.candidates import Candidates, Invalid, by_input
 from physrank.ranking.ranking import Ranking, assemble
 from physrank.rungs import Asked, Effort, data
 from physrank.rungs.effort import EFFORTS
@@ -101,7 +101,7 @@ STOPPINGS: dict[str, Stopping] = {"settled": _is_settled, "certified": Certified
 
 def rank_panel(
     problems: Iterable[Problem],
-    libraries: Iterable[Any],
+    libraries: Iterable[Any] | Mapping[str, Any],
     *,
     task: Task | None = None,
     anchor: Any = None,
@@ -119,6 +119,7 @@ def rank_panel(
     """`rank` for many inputs of one shape: one compilation, `chunk` inputs at a time, results as they come.
 
     `problems` and `libraries` may be generators: memory is bounded by the chunk, whatever the length of the panel.
+    `libraries` are the candidates of each input, or `{model: batch}` with the inputs along the first axis of each batch.
     The problems must be of one kind: same class, same functions, same shapes; what differs is their data. With `until`, as
     in `rank`, inputs that are open after their batch are corrected further, one by one; the others cost nothing more.
     """
@@ -128,7 +129,7 @@ def rank_panel(
         raise ValueError("rank_panel needs one problem per input; got a single problem. For one input, use rank.")
     correction, plan = _correction(corrections), _plan(effort, anchor, corrections, until)
     stopping, most = _stopping(until), _most(max_corrections)
-    pairs = enumerate(_paired(problems, libraries))
+    pairs = enumerate(_paired(problems, by_input(libraries)))
     width = None
     while block := list(islice(pairs, chunk)):
         width = width or len(block)  # a short panel is its own shape; a short last chunk is padded to the first

@@ -1,6 +1,6 @@
 """Scores: one number per candidate, lower is better, and the decisions that follow."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -39,6 +39,14 @@ class Scores:
     @property
     def valid(self) -> np.ndarray:
         return np.isfinite(self.values)
+
+    def in_order(self, names: tuple[str, ...]) -> "Scores":
+        """The same scores with the candidates in another order."""
+        if names == self.names:
+            return self
+        places = [self.names.index(name) for name in names]
+        doubt = None if self.uncertainty is None else self.uncertainty[np.ix_(places, places)]
+        return replace(self, names=names, values=np.asarray(self.values)[places], uncertainty=doubt)
 
     def choose(self, *, allow_unresolved: bool = False) -> str:
         """The best candidate's name; ties go to the earlier candidate."""

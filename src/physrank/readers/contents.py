@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from physrank._axes import role
 from physrank.readers.field import Variable
 
-MANY = 1 << 24  # no coordinate has more entries
+MANY, LABELS = 1 << 24, 10_000  # no coordinate has more entries, no library more candidates
 COORDINATES = {
     **{name: name for name in ("x", "y", "z", "t")},
     **{f"{name}{joint}coordinate": name for name in ("x", "y", "z", "t") for joint in "-_"},
@@ -29,21 +30,28 @@ class Contents:
     skipped: dict[str, str] = field(default_factory=dict)  # name → why it is no field
 
     def add(self, variable: Variable) -> None:
-        """To where it belongs: fields, numbers, or what is left out with its reason."""
+        """To where it belongs: fields, numbers, names of candidates, or what is left out with its reason."""
         name, kind = variable.name, variable.dtype.kind
-        if kind not in "fiubc":
+        everything = tuple(slice(0, n, 1) for n in variable.shape)
+        if kind in "OSUT" and role(base(name)) == "candidate" and len(everything) == 1 and variable.size <= LABELS:
+            self.labels[base(name)] = [text(label) for label in variable.fetch(everything)]
+        elif kind not in "fiubc":
             self.skipped[name] = f"its values are of type {variable.dtype}, expected numbers"
         elif variable.size == 0:
             self.skipped[name] = f"it is empty, with shape {variable.shape}"
         elif variable.size == 1 and kind != "c":
-            value = variable.fetch(tuple(slice(0, n, 1) for n in variable.shape))
-            self.numbers[base(name)] = float(np.reshape(value, -1)[0])
+            shown = name if base(name) in self.numbers else base(name)
+            self.numbers[shown] = float(np.reshape(variable.fetch(everything), -1)[0])
         else:
             self.variables[name] = variable
 
 
 def base(name: str) -> str:
     return name.rsplit("/", 1)[-1]
+
+
+def text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def line(shape: tuple[int, ...]) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from physrank.readers import axes
+from physrank import _axes as axes
 from physrank.readers.limits import Limit
 
 Key = tuple[int | slice, ...]
@@ -93,10 +93,17 @@ class LazyField:
         if copy is False:
             raise ValueError("A field of a file is read anew each time: it cannot be had without a copy.")
         values = self[...]
-        return values if dtype is None else values.astype(dtype)
+        with np.errstate(all="ignore"):
+            return values if dtype is None else values.astype(dtype)
 
     def __repr__(self) -> str:
         return f"LazyField({self.name!r}, shape={self.shape}, dtype={self.dtype}, dims={self.dims})"
+
+
+def in_double(values: np.ndarray) -> np.ndarray:
+    """float64; what is not finite stays so without a word: whoever ranks it will say where."""
+    with np.errstate(all="ignore"):
+        return np.asarray(values, np.float64)
 
 
 def _plain(part: Any) -> bool:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from physrank.readers import axes
+from physrank import _axes as axes
 from physrank.readers.contents import COORDINATES, Contents, base, is_coordinate
-from physrank.readers.field import LazyField
+from physrank.readers.field import LazyField, in_double
 from physrank.readers.limits import Limit, ReadError
 
 # Names of what a flow is made of, in the order of the channels of `equations.conservative` and `CompressibleFlow`.
@@ -44,12 +44,13 @@ class File:
     def coordinates(self) -> dict[str, np.ndarray]:
         found = {}
         for name, field in sorted(self._lines.items(), key=lambda item: item[0].count("/")):
-            found.setdefault(COORDINATES[base(name)], np.asarray(field, np.float64).reshape(-1))
+            found.setdefault(COORDINATES[base(name)], in_double(field[...]).reshape(-1))
         rows = {field.shape[axis] for field in self.fields.values() if (axis := field.axis("time")) is not None}
         if "t" in found and rows == {len(found["t"]) - 1}:  # PDEBench stores one time more than rows
             found["t"] = found["t"][:-1]
         return found
 
+    @np.errstate(all="ignore")
     def grid(self) -> dict[str, Any]:
         """Of the space axes: their names, points, spacing, length (spacing × points) and whether they are equispaced."""
         names = [name for name in axes.SPACE if name in self.coordinates]
@@ -143,7 +144,7 @@ class File:
                 f"Field {name!r} of {self.path} is complex; a state is real. Read it with np.asarray(file.fields[{name!r}]) "
                 "and stack its real and imaginary parts as channels."
             )
-        return np.asarray(values, np.float64)
+        return in_double(values)
 
     def _stack(self, parts: list[np.ndarray], names: list[str]) -> np.ndarray:
         if len(parts) == 1:

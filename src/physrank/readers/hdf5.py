@@ -3,14 +3,15 @@
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from physrank import _optional
-from physrank.readers.axes import ROLES
-from physrank.readers.contents import Contents, base, numbers_of
+from physrank.readers import heaps
+from physrank.readers.contents import Contents, is_coordinate, numbers_of, text
 from physrank.readers.field import Fetch, Key, Variable
 from physrank.readers.limits import INFLATION, SMALL, Limit, ReadError, damage
 
@@ -24,12 +25,12 @@ DIMS = ("dims", "dimensions", "_ARRAY_DIMENSIONS", "DIMENSION_LABELS")
 def read(path: Path, limit: Limit) -> Contents:
     """Everything in the file, as it lies. Of a series of numbered groups only the first is looked at."""
     found = Contents("hdf5", {})
+    heaps.forget()
     with opened(path) as file:
         found.numbers |= numbers_of(attributes(file))
         names = list(file)
-        numbered = [name for name in names if name.isdigit()]
-        if len(numbered) == len(names) > 0 and all(_is_group(file, name) for name in names[:1]):
-            found.series = tuple(sorted(names))
+        if names and all(name.isdigit() for name in names) and _is_group(file, names[0]):
+            found.series = tuple(sorted(names, key=lambda name: (int(name), name)))
             names = list(found.series[:1])
         for name, dataset in _walk(file, names):
             _add(found, name, dataset, path, limit)
@@ -52,12 +53,11 @@ def attributes(thing: Any) -> dict[str, Any]:
     h5py, found = _optional.load("h5py"), {}
     for name in list(thing.attrs)[:1000]:
         stored = h5py.h5a.open(thing.id, name.encode())
-        if stored.get_storage_size() <= SMALL and stored.get_type().get_class() in (
-            h5py.h5t.INTEGER,
-            h5py.h5t.FLOAT,
-            h5py.h5t.STRING,
-            h5py.h5t.ENUM,
-        ):
+        kind = stored.get_type()
+        plain = kind.get_class() in (h5py.h5t.INTEGER, h5py.h5t.FLOAT, h5py.h5t.STRING, h5py.h5t.ENUM)
+        if plain and stored.get_storage_size() <= SMALL:
+            if kind.get_class() == h5py.h5t.STRING and kind.is_variable_str():
+                heaps.check(Path(thing.file.filename))
             found[name] = thing.attrs[name]
     return found
 
@@ -106,19 +106,17 @@ def _walk(file: Any, names: list[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _add(found: Contents, name: str, dataset: Any, path: Path, limit: Limit) -> None:
-    info, shape = attributes(dataset), dataset.shape
+    h5py, info, shape = _optional.load("h5py"), attributes(dataset), dataset.shape
     if shape is None:
         return
-    dtype = np.dtype(dataset.dtype)
-    text = dtype.kind == "O" and _optional.load("h5py").check_string_dtype(dtype) is not None
-    if (text or dtype.kind == "S") and base(name) in ROLES["candidate"] and len(shape) == 1 and shape[0] <= 10_000:
-        check_plain(dataset, limit)
-        found.labels[base(name)] = [_text(label) for label in dataset[()]]
-    elif text:
-        found.skipped[name] = "its values are text, expected numbers"
-    else:
-        check_plain(dataset, limit)
-        found.add(Variable(name, shape, dtype, reader(path, limit, name, shape), _dims(dataset, info)))
+    dtype, is_text = np.dtype(dataset.dtype), h5py.check_string_dtype(dataset.dtype) is not None
+    if dtype.kind == "O" and not is_text:
+        found.skipped[name] = "its entries are references or lists, expected numbers"
+        return
+    if dtype.kind == "O":
+        heaps.check(path)
+    check_plain(dataset, limit)
+    found.add(Variable(name, shape, dtype, reader(path, limit, name, shape), _dims(dataset, info)))
 
 
 def reader(path: Path, limit: Limit, name: str, shape: tuple[int, ...]) -> Fetch:
@@ -148,19 +146,29 @@ def series(path: Path, limit: Limit, names: tuple[str, ...], inner: str, shape: 
     return fetch
 
 
+def as_samples(found: Contents, path: Path, limit: Limit) -> Contents:
+    """Numbered groups as samples: what the first one holds, with a leading axis over all."""
+    first, count, variables = found.series[0], len(found.series), {}
+    for name, v in found.variables.items():
+        inner = name.removeprefix(f"{first}/")
+        if is_coordinate(v):
+            variables[inner] = v
+        else:
+            dims = ("sample", *(v.dims or [f"axis {k}" for k in range(len(v.shape))]))
+            fetch = series(path, limit, found.series, inner, v.shape)
+            variables[inner] = Variable(inner, (count, *v.shape), v.dtype, fetch, dims)
+    return replace(found, variables=variables)
+
+
 def _dims(dataset: Any, info: dict[str, Any]) -> tuple[str, ...] | None:
     for name in DIMS:
         if name in info:
             value = info[name]
-            parts = _text(value).replace(" ", ",").split(",") if np.ndim(value) == 0 else map(_text, value)
+            parts = text(value).replace(" ", ",").split(",") if np.ndim(value) == 0 else map(text, value)
             dims = tuple(part.strip() for part in parts if part.strip())
             if len(dims) == dataset.ndim and len(set(dims)) == len(dims):
                 return dims
     return None
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def check_plain(dataset: Any, limit: Limit) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from physrank import _optional
-from physrank.readers import hdf5
-from physrank.readers.axes import role
+from physrank.readers import hdf5, heaps
 from physrank.readers.contents import Contents, numbers_of
 from physrank.readers.field import Fetch, Key, Variable
 from physrank.readers.limits import Limit, damage
@@ -18,7 +17,9 @@ MAGICS = (b"CDF\x01", b"CDF\x02", b"CDF\x05")
 
 
 def is_netcdf4(path: Path) -> bool:
-    """Whether an HDF5 file says that a netCDF library wrote it."""
+    """Whether an HDF5 file is called netCDF, or says that a netCDF library wrote it."""
+    if path.suffix in (".nc", ".nc4", ".cdf"):
+        return True
     with hdf5.opened(path) as file:
         return "_NCProperties" in file.attrs
 
@@ -27,13 +28,11 @@ def read(path: Path, limit: Limit) -> Contents:
     found, four = Contents("netcdf", {}), hdf5.is_hdf5(path)
     if four:
         hdf5.read(path, limit)  # refuses links and data that lie elsewhere
+        heaps.check(path)
     with _opened(path, four) as data:
         found.numbers |= numbers_of(data.attrs)
         for name, item in data.variables.items():
             name, dims = str(name), tuple(map(str, item.dims))
-            if item.dtype.kind in "OSU" and len(dims) == 1 and role(name) == "candidate" and item.size <= 10_000:
-                found.labels[name] = [str(label) for label in item.values]
-                continue
             found.add(Variable(name, tuple(item.shape), np.dtype(item.dtype), _reader(path, four, name), dims))
     return found
 

@@ -6,7 +6,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from physrank.readers.axes import ROLES
 from physrank.readers.contents import Contents
 from physrank.readers.field import Fetch, Key, Variable
 from physrank.readers.limits import INFLATION, SMALL, Limit, ReadError, damage
@@ -31,7 +30,7 @@ def read_npy(path: Path, limit: Limit) -> Contents:
             f"{path} claims an array {shape} of {dtype}, but has only {size:,} bytes: truncated or damaged."
         )
     found = Contents("npy", {})
-    _place(found, variable)
+    found.add(variable)
     return found
 
 
@@ -55,7 +54,7 @@ def read_npz(path: Path, limit: Limit) -> Contents:
             elif start + variable.size * dtype.itemsize != info.file_size:
                 raise ReadError(f"{path}: {name!r} claims an array {shape} of {dtype}, which its size contradicts.")
             else:
-                _place(found, variable, limit)
+                found.add(variable)
     return found
 
 
@@ -77,16 +76,6 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     if any(isinstance(n, bool) or n < 0 for n in shape):
         raise ReadError(f"its header claims the shape {shape}.")
     return tuple(int(n) for n in shape), fortran, dtype
-
-
-def _place(found: Contents, variable: Variable, limit: Limit | None = None) -> None:
-    name = variable.name
-    if variable.dtype.kind == "U" and name in ROLES["candidate"] and len(variable.shape) == 1:
-        if limit is not None:
-            limit.check(f"{name!r}", variable.size * variable.dtype.itemsize)
-        found.labels[name] = [str(label) for label in variable.fetch((slice(0, variable.size, 1),))]
-    else:
-        found.add(variable)
 
 
 def _mapped(path: Path, shape: tuple[int, ...], fortran: bool, dtype: np.dtype, start: int) -> Fetch:

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from physrank.readers.contents import Contents
-from physrank.readers.field import Variable
-from physrank.readers.hdf5 import attributes, dataset_at, opened, series
+from physrank.readers.hdf5 import as_samples, attributes, dataset_at, opened
 from physrank.readers.limits import Limit
 
 SPACE = ("x", "y", "z")
@@ -27,23 +26,18 @@ def recognised(found: Contents, path: Path, limit: Limit) -> Contents | None:
 
 
 def _groups(found: Contents, path: Path, limit: Limit) -> Contents | None:
-    first = found.series[0]
-    data = found.variables.get(f"{first}/data")
-    if data is None or not 3 <= len(data.shape) <= 5:
+    found = as_samples(found, path, limit)
+    data = found.variables.get("data")
+    if data is None or not 4 <= len(data.shape) <= 6:
         return None
-    dims, count = ("time", *SPACE[: len(data.shape) - 2], "channel"), len(found.series)
-    variable = Variable(
-        "data",
-        (count, *data.shape),
-        data.dtype,
-        series(path, limit, found.series, "data", data.shape),
-        ("sample", *dims),
-    )
-    lines = {name: v for name, v in found.variables.items() if name.startswith(f"{first}/grid/")}
-    two = len(data.shape) == 4 and data.shape[-1] == 2
-    layout = "pdebench-2d-diffusion-reaction" if two else "pdebench-groups"
+    dims = ("sample", "time", *SPACE[: len(data.shape) - 3], "channel")
+    lines = {name: v for name, v in found.variables.items() if name.startswith("grid/")}
+    two = len(data.shape) == 5 and data.shape[-1] == 2
     return replace(
-        found, layout=layout, variables={"data": variable, **lines}, numbers=found.numbers | _config(path, first)
+        found,
+        layout="pdebench-2d-diffusion-reaction" if two else "pdebench-groups",
+        variables={"data": replace(data, dims=dims), **lines},
+        numbers=found.numbers | _config(path, found.series[0]),
     )
 
 

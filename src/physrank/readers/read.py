@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from physrank.readers import axes, hdf5, netcdf, numpy_files, pdebench, safetensors, torch_files, well, zarr_stores
+from physrank import _axes as axes
+from physrank.readers import hdf5, netcdf, numpy_files, pdebench, safetensors, torch_files, well, zarr_stores
 from physrank.readers.contents import COORDINATES, Contents, base, is_coordinate, line
 from physrank.readers.file import File
 from physrank.readers.limits import Limit, ReadError, damage
@@ -65,7 +66,7 @@ def _contents(path: Path, kind: str, limit: Limit) -> Contents:
     found = FORMATS[kind](path, limit)
     if kind == "hdf5":
         found = pdebench.recognised(found, path, limit) or well.recognised(found, path) or found
-    return found
+    return hdf5.as_samples(found, path, limit) if found.layout == "hdf5" and found.series else found
 
 
 def _check_layout(path: Path, asked: str, found: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from physrank import _optional
-from physrank.readers.axes import ROLES
+from physrank._axes import role
 from physrank.readers.contents import Contents, base, numbers_of
 from physrank.readers.field import Fetch, Key, Variable
 from physrank.readers.hdf5 import inflated_beyond
@@ -40,11 +40,7 @@ def read(path: Path, limit: Limit) -> Contents:
                 _reader(path, folder, name, limit),
                 tuple(map(str, dims)) if dims and len(dims) == len(array.shape) and all(dims) else None,
             )
-            if variable.dtype.kind in "UST" and base(name) in ROLES["candidate"] and len(variable.shape) == 1:
-                limit.check(f"{name!r}", variable.size * max(1, variable.dtype.itemsize))
-                found.labels[base(name)] = [str(label) for label in variable.fetch((slice(0, variable.size, 1),))]
-            else:
-                found.add(variable)
+            found.add(variable)
         found.numbers |= numbers_of(_attributes(path, _metadata(path)))
     return found
 
@@ -99,7 +95,7 @@ def _check_array(path: Path, name: str, meta: dict[str, Any], limit: Limit) -> N
     codecs = {str(codec.get("name")) for codec in meta.get("codecs") or ()}
     codecs |= {str(codec.get("id")) for codec in [meta.get("compressor"), *(meta.get("filters") or ())] if codec}
     strings = str(meta.get("data_type", meta.get("dtype")))
-    allowed = CODECS | ({"vlen-utf8"} if base(name) in ROLES["candidate"] else set())
+    allowed = CODECS | ({"vlen-utf8"} if role(base(name)) == "candidate" else set())
     if not codecs <= allowed:
         raise ReadError(
             f"{path}: {name!r} is packed with {', '.join(sorted(codecs - allowed))}; read are {', '.join(sorted(CODECS))}. "
