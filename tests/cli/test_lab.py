@@ -1,17 +1,22 @@
-"""The command line names what is missing."""
-
-from typer.testing import CliRunner
+"""The laboratory's commands name what is missing."""
 
 from physrank.cli import app
 
 
-def test_command_line_names_what_is_missing(tmp_path):
-    run = CliRunner().invoke
-    found = run(app, ["study", "primary", "--profile", "smoke", "--store", str(tmp_path)])
-    assert found.exit_code == 1
-    assert "physrank train" in found.output.replace("\n", " ")
-    assert run(app, ["study", "nothing"]).exit_code == 1
-    assert "Groups" in run(app, ["train", "nothing"]).output
-    verified = run(app, ["study", "verify", "--profile", "smoke", "--out", str(tmp_path)])
-    assert verified.exit_code == 1
-    assert "no result" in verified.output
+def test_commands_name_what_is_missing(tmp_path, physrank):
+    found = physrank("study", "primary", "--profile", "smoke", "--store", tmp_path)
+    assert found.code == 1
+    assert "physrank train" in found.err
+    assert physrank("study", "nothing").code == 2
+    assert "Groups" in physrank("train", "nothing").err
+    verified = physrank("study", "verify", "--profile", "smoke", "--out", tmp_path)
+    assert verified.code == 1
+    assert "no result" in verified.out
+
+
+def test_help_names_the_groups_that_exist(physrank):
+    groups = physrank("train", "nothing").err.split("Groups: ")[1].split(";")[0].split(", ")
+    shown = " ".join(physrank("train", "--help").out.split())
+    assert ", ".join(groups) in shown
+    assert physrank("info").out.startswith("physrank ")
+    assert app.info.help

@@ -54,21 +54,20 @@ def test_groups_of_one_file_are_candidates(here, tmp_path, physrank):
 
 
 def test_what_is_open_exits_with_three(here, physrank, tmp_path):
-    """Two candidates that physics cannot tell apart under a coefficient known to 90 %."""
-    near = pr.read("fno.h5").state(0)
-    near[FIRST + 1 :] *= 1 + 1e-6
-    np.savez(tmp_path / "near.npz", u=near)
-    run = physrank(
-        "rank",
-        "fno.h5",
-        tmp_path / "near.npz",
-        *STATED[:2],
-        *STATED[4:],
-        "--uncertainty",
-        "diffusion=0.9",
+    """A mirror image of a candidate is as far from the solution: which is better depends on a number known to 50 %."""
+    mirrored = 2 * pr.read("truth.h5").state(0) - pr.read("fno.h5").state(0)
+    np.save(tmp_path / "mirrored.npy", mirrored)
+    stated = (
+        "--equation",
+        "diffusion-reaction",
+        "--from-frame",
+        FIRST,
         "--times",
         "0:0.3",
+        "--uncertainty",
+        "diffusion=0.5",
     )
+    run = physrank("rank", "fno.h5", tmp_path / "mirrored.npy", *stated)
     assert run.code == 3, run.err
     assert "not settled" in run.out
     assert physrank("rank", "fno.h5", "unet.h5", *STATED, "--uncertainty", "diffusion=1e-3").code == 0

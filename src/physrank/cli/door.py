@@ -31,7 +31,9 @@ class Door(TyperGroup):
             except BrokenPipeError:  # whoever listened has gone
                 raise
             except OSError as problem:
-                raise refused(problem.strerror if problem.filename is None else problem, FAILED) from None
+                raise refused(
+                    f"{problem.filename}: {problem.strerror}." if problem.filename else problem, FAILED
+                ) from None
             except MemoryError as problem:
                 raise refused(f"Not enough memory: {problem}", FAILED) from None
             except ModuleNotFoundError as problem:

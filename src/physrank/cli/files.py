@@ -53,7 +53,7 @@ def _matching(text: str) -> list[Path]:
 def _distinct(paths: Sequence[Path]) -> list[str]:
     """Stems; where they are alike, with as many folders before them as tell them apart."""
     parts = [(*path.resolve().parts[:-1], path.stem) for path in paths]
-    for depth in range(1, max(map(len, parts), default=0) + 1):
+    for depth in range(1, max(map(len, parts), default=1) + 1):
         names = ["/".join(part[-depth:]) for part in parts]
         if len(set(names)) == len(names):
             return names

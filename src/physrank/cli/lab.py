@@ -43,7 +43,9 @@ def demo(
 
 @app.command()
 def train(
-    library: Annotated[str, typer.Argument(help="A library, or a group of them: primary, additional, stress, all.")],
+    library: Annotated[
+        str, typer.Argument(help="A library, or a group of them: primary, additional, stress, sine_gordon.")
+    ],
     profile: ProfileName = "laptop",
     store: Store = Path("store"),
     workers: Annotated[
