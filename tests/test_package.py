@@ -10,7 +10,7 @@ def test_public_modules_import_by_name():
 
 
 def test_slow_packages_load_when_first_used():
-    slow = ("matplotlib", "pandas", "xarray", "mpmath", "torch", "scipy.interpolate", "scipy.special")
+    slow = ("matplotlib", "pandas", "xarray", "mpmath", "torch", "scipy.interpolate", "scipy.special", "h5py", "zarr")
     code = f"import sys, physrank; assert not [m for m in {slow} if m in sys.modules], sys.modules.keys() & set({slow})"
     subprocess.run([sys.executable, "-c", code], check=True)
 
