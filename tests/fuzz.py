@@ -41,6 +41,14 @@ def damaged(content: bytes, random: np.random.Generator) -> bytes:
     return bytes(wounded)
 
 
+def everything(path: Path, **options):
+    """The first states of a file, after every field has been read."""
+    file = pr.read(path, **options)
+    for field in file.fields.values():
+        np.asarray(field)
+    return [file.state(sample) for sample in range(min(file.samples, 5))]
+
+
 def attempt(path: Path) -> bool:
     """Read all there is; True when it could be read. Whatever is not one sentence in a ValueError or OSError escapes."""
     try:

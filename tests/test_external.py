@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.io
-import torch
 
 import physrank as pr
 from helpers import EXTERNAL
@@ -35,8 +34,10 @@ def solve(problem, shape=None):
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_pdebench_diffusion_reaction(seed):
     """The trapezoidal map reproduces PDEBench's trajectories to 1e-4 (rms), what their RK45 and the frame spacing allow."""
-    with np.load(path(f"pdebench_diffreact/diffreact_seed000{seed}.npz"), allow_pickle=False) as file:
-        frames, times = np.moveaxis(file["data"].astype(float), -1, 1), file["t"].astype(float)
+    file = pr.read(path(f"pdebench_diffreact/diffreact_seed000{seed}.npz"))
+    frames, times = file.state(), file.coordinates["t"]
+    assert file.fields["data"].dims == ("t", "channel", "x", "y")
+    assert file.grid()["length"] == pytest.approx((2.0, 2.0))
     problem = pr.equations.DiffusionReaction(frames[9], times[9:])
     found = solve(problem)
     assert np.sqrt(np.mean((found - frames[9:]) ** 2, axis=(1, 2, 3))).max() < 1e-4
@@ -101,11 +102,11 @@ def test_raissi_kdv_through_exponax():
 
 def test_neuraloperator_burgers():
     """u_t + u u_x = 0.01 u_xx on [0, 1), 16 points: stored to about 1e-4."""
-    data = torch.load(path("neuraloperator/burgers_test_16.pt"), weights_only=True)
-    initial, rows = np.asarray(data["x"], float), np.asarray(data["y"], float)
+    file = pr.read(path("neuraloperator/burgers_test_16.pt"), dims={"x": "sample,x", "y": "sample,time,x"})
+    initial, rows = np.asarray(file.fields["x"]), [file.state(k, "y") for k in range(3)]
     times = 0.06 * np.arange(17)
     for k in range(3):
-        problem = pr.equations.Burgers(initial[k], 0.01, times, length=1.0, points=256, substeps=40)
+        problem = pr.equations.Burgers(initial[k], file.numbers["visc"], times, length=1.0, points=256, substeps=40)
         found = solve(problem)[:, ::16]
         assert np.abs(found - rows[k]).max() < 2e-3
         candidates = {"stored": rows[k], "late": np.roll(rows[k], 1, axis=0), "flat": np.zeros((17, 16))}

@@ -21,7 +21,7 @@ def test_nothing_loads_before_it_is_used():
 
 
 def test_slow_packages_load_when_first_used():
-    slow = ("matplotlib", "pandas", "xarray", "mpmath", "torch", "scipy.interpolate", "scipy.special")
+    slow = ("matplotlib", "pandas", "xarray", "mpmath", "torch", "scipy.interpolate", "scipy.special", "h5py", "zarr")
     code = f"import sys, physrank; physrank.rank; assert not (found := sys.modules.keys() & set({slow})), found"
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -31,24 +31,26 @@ def order(dims: Sequence[str]) -> list[int]:
 def inferred(shape: Sequence[int], lengths: Mapping[str, int]) -> tuple[str, ...] | None:
     """The axes of an unlabelled array by the lengths of the file's coordinates; None where they do not say.
 
-    Two axes of one length that are both space are taken as x before y; time and space of one length tell nothing.
+    Two axes of one length that are both space are taken as x before y; time and space of one length tell nothing, and an
+    axis before space may count samples or times where no time is given. What is left at the end counts channels.
     """
     found: list[str | None] = [None] * len(shape)
-    if "t" in lengths and sum(n == lengths["t"] for n in shape) > 1:
-        return None
-    for name in ("t", *SPACE):
-        if name in lengths:
-            place = next((k for k, n in enumerate(shape) if n == lengths[name] and found[k] is None), None)
-            if place is None:
-                return None
+    for length in set(lengths.values()):
+        names = [name for name in ("t", *SPACE) if lengths.get(name) == length]
+        places = [k for k, n in enumerate(shape) if n == length]
+        if len(places) != len(names) or ("t" in names and len(names) > 1):
+            return None
+        for place, name in zip(places, names, strict=True):
             found[place] = name
     if not any(name in SPACE for name in found):
         return None
     left = [k for k, name in enumerate(found) if name is None]
     first_space = min(k for k, name in enumerate(found) if name in SPACE)
     for k in left:
-        after_time = "t" in found and k > found.index("t")
-        found[k] = "channel" if k == len(shape) - 1 or (after_time and k < first_space) else "sample"
+        if k < len(shape) - 1 and "t" not in found:
+            return None  # samples or times
+        between = "t" in found and found.index("t") < k < first_space
+        found[k] = "channel" if k == len(shape) - 1 or between else "sample"
     named = [name for name in found if name]
     if len({role(name) for name in named if name not in SPACE}) < sum(name not in SPACE for name in named):
         return None

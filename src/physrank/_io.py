@@ -1,5 +1,6 @@
 """The one way results reach a disk: whole or not at all, whatever happens meanwhile and whoever else is writing."""
 
+import contextlib
 import errno
 import glob
 import json
@@ -33,17 +34,17 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> P
     except Exception as problem:
         if (code := _cause(problem, target)) is None:
             raise
-        raise OSError(
-            code, f"{os.strerror(code)}; could not write, and what was there is unchanged", str(target)
-        ) from problem
+        said = f"{os.strerror(code)}; could not write, and what was there is unchanged"
+        raise OSError(code, said, str(target)) from problem
     finally:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # renamed or never begun; nothing here may hide the first error
+            draft.unlink()
     return target
 
 
 def _cause(problem: Exception, target: Path) -> int | None:
     """The system's reason; some libraries report a full disk as an error of their own."""
-    if isinstance(problem, OSError):
+    if isinstance(problem, OSError) and problem.errno:
         return problem.errno
     folder = target.parent
     return errno.ENOSPC if folder.exists() and shutil.disk_usage(folder).free < FULL else None

@@ -4,7 +4,7 @@ import importlib
 from functools import cache
 from typing import Any
 
-EXTRA = {"torch": "lab", "neuralop": "lab", "h5netcdf": "lab", "exponax": "exponax"}
+EXTRA = {"torch": "torch", "neuralop": "lab", "zarr": "zarr", "exponax": "exponax"}
 
 
 @cache

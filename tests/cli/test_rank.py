@@ -76,7 +76,7 @@ def test_what_is_open_exits_with_three(here, physrank, tmp_path):
 def test_a_problem_file_and_flags_that_win(here, tmp_path, physrank):
     path = tmp_path / "problem.toml"
     path.write_text(
-        'equation = "diffusion-reaction"\nlayout = "pdebench"\nfrom_frame = 2\ndecide = "best"\n'
+        'equation = "diffusion-reaction"\nlayout = "pdebench"\nfrom_frame = 10\ndecide = "best"\n'
         "[numbers]\nthreshold = 0.5\n[uncertainty]\nthreshold = 0.01\n"
     )
     run = physrank("rank", *FILES, "--problem", path, "--set", "threshold=0.005", "--json", "-")

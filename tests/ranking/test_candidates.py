@@ -114,6 +114,8 @@ def test_bad_candidates(candidates, message):
 def test_bad_shapes_of_a_trajectory():
     with pytest.raises(ValueError, match=r"Candidate 'b' has shape \(5, 32\); expected \(6, 32\)"):
         pr.rank(burgers(), {"a": np.zeros((6, 32)), "b": np.zeros((5, 32))})
+    with pytest.raises(ValueError, match=r"'b' has shape \(32, 6\).*; expected \(6, 32\).*same axes in another order"):
+        pr.rank(burgers(), {"a": np.zeros((6, 32)), "b": np.zeros((32, 6))})
     with pytest.raises(ValueError, match=r"Candidate 'a' has shape \(3, 5\); expected \(3, 7\)"):
         pr.rank(pr.Marching(lambda u: u, np.zeros(7)), {"a": np.zeros((3, 5))})
 

@@ -11,13 +11,7 @@ import pytest
 import files
 import hostile
 import physrank as pr
-
-
-def everything(path, **options):
-    file = pr.read(path, **options)
-    for field in file.fields.values():
-        np.asarray(field)
-    return [file.state(sample) for sample in range(min(file.samples, 5))]
+from fuzz import everything
 
 
 @pytest.mark.parametrize("name", hostile.EVERY)

@@ -139,7 +139,12 @@ def _shape_message(
     wanted = str(tuple("rows" if n is None else n for n in expected)).replace("'rows'", "rows")
     after = "" if given == lifted else f" ({lifted} on the problem's grid)"
     message = f"Candidate {name!r} has shape {given}{after}; expected {wanted}, {source}."
-    if len(given) == len(expected) - 1:
+    if len(given) == len(expected) > 1 and sorted(given) == sorted(n for n in expected if n is not None):
+        message += (
+            " These are the same axes in another order: move them with np.moveaxis, or name those of a file, "
+            'physrank.read(path, dims="time,x,y,channel").'
+        )
+    elif len(given) == len(expected) - 1:
         message += " If this is a single prediction, name it: {'prediction': array}."
     elif (grid := capabilities.grid(problem)) is None or grid.kind is None:
         message += (

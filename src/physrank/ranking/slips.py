@@ -31,7 +31,10 @@ def _every(problem: Problem, known: Array) -> Iterator[tuple[str, Array]]:
         yield which, lifted(np.swapaxes(known, -1, -2))
         yield "its first two axes exchanged", lifted(np.swapaxes(known, 0, 1))
     if known.ndim > dims:
-        yield "channels moved before space", lifted(np.moveaxis(known, -1, -dims - 1))
+        moved = np.moveaxis(known, -1, -dims - 1)
+        yield "channels moved before space", lifted(moved)
+        if dims > 1:
+            yield "channels moved before space, and space transposed", lifted(np.swapaxes(moved, -1, -2))
     cut = (..., *[slice(None, -1)] * dims)
     if min(known.shape[known.ndim - dims :]) > 2:
         yield "the repeated end point dropped", lifted(known[cut])
