@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import physrank as pr
-from physrank.cli import app
+from physrank.cli.program import app
 from predictions import ERRORS, FIRST, FRAMES, TIMES, smooth, store
 
 

@@ -1,16 +1,14 @@
 """The door: help at once, sentences instead of tracebacks, and exit codes that scripts can rely on."""
 
-import os
 import re
-import signal
 import subprocess
 import sys
-import time
 import warnings
 
 import pytest
 
-from physrank.cli import app, door
+from physrank.cli import door
+from physrank.cli.program import app
 from predictions import ERRORS, STATED
 
 FILES = [f"{name}.h5" for name in ERRORS]
@@ -52,27 +50,6 @@ def test_exit_codes_of_the_program_itself(here, tmp_path):
     bad = command("rank", *FILES, "--equation", "burgurs", cwd=here)
     assert bad.returncode == door.BAD_INPUT
     assert "Did you mean 'burgers'?" in bad.stderr and "Traceback" not in bad.stderr
-
-
-def test_control_c_is_a_sentence(here):
-    """While it loads, reads or ranks: never a traceback, always 130."""
-    waiting = (
-        "import time, physrank.cli.rank as command\n"
-        "command.Stated.of = lambda *_: (print('ready', flush=True), time.sleep(60))\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", waiting + PROGRAM, "rank", *FILES, *STATED],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=here,
-    )
-    assert process.stdout is not None and process.stdout.readline().strip() == "ready"
-    time.sleep(0.2)
-    os.kill(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=30)
-    assert process.returncode == door.INTERRUPTED
-    assert "Interrupted" in said and "Traceback" not in said
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The laboratory's commands name what is missing."""
 
-from physrank.cli import app
+from physrank.cli.program import app
 
 
 def test_commands_name_what_is_missing(tmp_path, physrank):

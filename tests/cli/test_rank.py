@@ -62,8 +62,6 @@ def test_what_is_open_exits_with_three(here, physrank, tmp_path):
         "diffusion-reaction",
         "--from-frame",
         FIRST,
-        "--times",
-        "0:0.3",
         "--uncertainty",
         "diffusion=0.5",
     )

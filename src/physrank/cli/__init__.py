@@ -1,9 +1,12 @@
-"""The `physrank` command: the only room that sees instrument and laboratory alike.
+"""The `physrank` command: the only room that sees instrument and laboratory alike."""
 
-Help must come at once, so nothing here imports JAX, SciPy or the laboratory: they load when a command uses them.
-"""
+import importlib
+import sys
 
-from physrank.cli import rank, check, select, certify, advise, report, init, lab  # isort: skip  # the order of --help
-from physrank.cli.door import app
+from physrank.cli import interrupts
 
-__all__ = ["advise", "app", "certify", "check", "init", "lab", "rank", "report", "select"]
+
+def app(*arguments: object, **options: object) -> None:
+    """The program of this process. It hears Ctrl-C from its first import to its end."""
+    with interrupts.heard():
+        sys.exit(importlib.import_module("physrank.cli.program").app(*arguments, **options))

@@ -8,8 +8,9 @@ import typer
 from typer.core import TyperGroup
 
 import physrank as pr
+from physrank.cli import interrupts
 
-SETTLED, FAILED, BAD_INPUT, OPEN, INTERRUPTED = 0, 1, 2, 3, 130
+SETTLED, FAILED, BAD_INPUT, OPEN, INTERRUPTED = 0, 1, 2, 3, interrupts.CODE
 CODES = (
     "Exit codes: 0 settled; 3 open or unresolved; 2 bad input; 1 something failed that is not the input's fault, such as a "
     "full disk; 130 interrupted."
@@ -25,9 +26,8 @@ class Door(TyperGroup):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
-                raise refused(
-                    "Interrupted. Files that were being written are as they were before.", INTERRUPTED
-                ) from None
+                interrupts.speak()
+                raise typer.Exit(INTERRUPTED) from None
             except BrokenPipeError:  # whoever listened has gone
                 raise
             except OSError as problem:
