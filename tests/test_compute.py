@@ -155,3 +155,19 @@ def test_ranking_and_scorers_share_one_compiled_response():
     pr.scorers.SharedResponse()(problem, candidates)
     pr.scorers.CandidateWise()(problem, candidates)
     assert len(traced) == once
+
+
+def test_a_program_that_runs_once_says_the_same():
+    """Not optimised, and with options that the installed compiler knows: others are left out, not an error."""
+    problem, state = CASES["burgers"].problem, CASES["burgers"].state(0)
+    usual = compute.run(_defect, problem, state)
+    with compute.once():
+        np.testing.assert_allclose(compute.run(_defect, problem, state), usual, rtol=1e-12, atol=1e-13)
+        rows = compute.run_batch(_defect, [problem] * 2, [state] * 2)
+    np.testing.assert_allclose(rows[1], usual, rtol=1e-12, atol=1e-13)
+    assert compute._options(True)["compiler_options"]
+    assert not compute._knows("xla_of_another_version", True)
+
+
+def _defect(problem, state):
+    return problem.defect(state)

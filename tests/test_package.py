@@ -9,9 +9,20 @@ def test_public_modules_import_by_name():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_nothing_loads_before_it_is_used():
+    heavy = ("jax", "numpy", "equinox", "scipy", "xarray", "h5py", "matplotlib")
+    code = (
+        f"import sys, physrank; assert not [m for m in {heavy} if m in sys.modules];"
+        "names = set(dir(physrank)); assert {'rank', 'equations', '__version__'} <= names;"
+        "assert not hasattr(physrank, 'nonsense') and not hasattr(physrank, 'lab');"
+        "assert set(physrank.__all__) <= names and all(hasattr(physrank, n) for n in physrank.__all__)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_slow_packages_load_when_first_used():
     slow = ("matplotlib", "pandas", "xarray", "mpmath", "torch", "scipy.interpolate", "scipy.special", "h5py", "zarr")
-    code = f"import sys, physrank; assert not [m for m in {slow} if m in sys.modules], sys.modules.keys() & set({slow})"
+    code = f"import sys, physrank; physrank.rank; assert not (found := sys.modules.keys() & set({slow})), found"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

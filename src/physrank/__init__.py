@@ -7,78 +7,31 @@ ranking = pr.rank(problem, {"fno": v1, "cno": v2, "unet": v3})
 print(ranking.best, ranking.error_estimates)
 """
 
-from physrank import certificates, equations, geometry, models, tasks
+import importlib
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
 from physrank._renamed import moved
-from physrank._version import __version__
-from physrank.certificates import Certificate, certify
-from physrank.compute import double
-from physrank.geometry import Grid, lifts, metrics
-from physrank.models import Choice, choose
-from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary
-from physrank.ranking import (
-    Advice,
-    Check,
-    Race,
-    Ranking,
-    Scores,
-    Selection,
-    Settled,
-    UnresolvedError,
-    adjoint_gap,
-    advise,
-    anchors,
-    check,
-    race,
-    rank,
-    rank_panel,
-    scorers,
-    select,
-)
-from physrank.readers import read
-from physrank.rungs import Effort
-from physrank.rungs.diagnosis import residual_floor
+from physrank._version import __version__ as __version__
 
-__all__ = [
-    "Advice",
-    "Certificate",
-    "Check",
-    "Choice",
-    "Correction",
-    "Dense",
-    "Effort",
-    "Grid",
-    "Krylov",
-    "Marching",
-    "Problem",
-    "Race",
-    "Ranking",
-    "Scores",
-    "Selection",
-    "Settled",
-    "Stationary",
-    "UnresolvedError",
-    "__version__",
-    "adjoint_gap",
-    "advise",
-    "anchors",
-    "certificates",
-    "certify",
-    "check",
-    "choose",
-    "double",
-    "equations",
-    "geometry",
-    "lifts",
-    "metrics",
-    "models",
-    "race",
-    "rank",
-    "rank_panel",
-    "read",
-    "residual_floor",
-    "scorers",
-    "select",
-    "tasks",
-]
+if TYPE_CHECKING:
+    from physrank._public import *  # noqa: F403
 
-__getattr__ = moved("physrank", {"plots": "physrank.report"})
+_moved = moved("physrank", {"plots": "physrank.report"})
+
+
+def __getattr__(name: str) -> Any:
+    """Rooms and public names when they are first used: `physrank --help` does not wait for JAX."""
+    if name == "__all__" or not name.startswith("_"):
+        # Rooms first, each by itself: one that imports another while it loads must not load all of them.
+        if find_spec(f"physrank.{name}") and name not in ("lab", "cli"):
+            return importlib.import_module(f"physrank.{name}")
+        public = importlib.import_module("physrank._public")
+        if name == "__all__" or name in public.__all__:
+            globals()[name] = found = getattr(public, name)
+            return found
+    return _moved(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

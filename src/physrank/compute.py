@@ -4,7 +4,9 @@ Functions are compiled once per shape; problems that live on the host (`problem.
 it is. Nobody's global JAX settings change.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -15,6 +17,19 @@ import numpy as np
 
 TOGETHER = 8  # inputs that move through one compiled sweep; beyond that they only crowd the cache
 NUMBERS_TOGETHER = 4096  # for iterations, which end with the slowest: dense products already fill the machine
+QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}  # a quarter of the compile time
+
+_once: ContextVar[bool] = ContextVar("once", default=False)
+
+
+@contextmanager
+def once() -> Iterator[None]:
+    """Context for a small program that runs once: optimising it would take longer than it saves."""
+    token = _once.set(True)
+    try:
+        yield
+    finally:
+        _once.reset(token)
 
 
 def double() -> Any:
@@ -33,7 +48,7 @@ def run(function: Callable[..., Any], *arguments: Any) -> Any:
     with double():
         if _on_host(arguments):
             return to_numpy(function(*arguments))
-        return to_numpy(_compiled(function)(*jax.tree.map(_to_jax, arguments)))
+        return to_numpy(_compiled(function, _once.get())(*jax.tree.map(_to_jax, arguments)))
 
 
 def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any, *fixed: Any) -> Any:
@@ -46,7 +61,7 @@ def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any
         return jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
     with double():
         width = min(len(problems), _width(problems[0], np.size(arrays[0])))
-        return to_numpy(_mapped(function)(stack(problems), jnp.asarray(np.stack(arrays)), fixed, width))
+        return to_numpy(_mapped(function, _once.get())(stack(problems), jnp.asarray(np.stack(arrays)), fixed, width))
 
 
 def to_numpy(tree: Any) -> Any:
@@ -86,12 +101,26 @@ def _to_jax(leaf: Any) -> Any:
 
 
 @cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    return eqx.filter_jit(function)
+def _options(quick: bool) -> dict[str, Any]:
+    """Those of QUICK that the installed compiler knows."""
+    return {"compiler_options": {n: v for n, v in QUICK.items() if _knows(n, v)}} if quick else {}
+
+
+def _knows(option: str, value: Any) -> bool:
+    try:
+        jax.jit(lambda x: x + 1, compiler_options={option: value})(0)
+    except jax.errors.JaxRuntimeError:
+        return False
+    return True
 
 
 @cache
-def _mapped(function: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled(function: Callable[..., Any], quick: bool) -> Callable[..., Any]:
+    return eqx.filter_jit(function, **_options(quick))
+
+
+@cache
+def _mapped(function: Callable[..., Any], quick: bool) -> Callable[..., Any]:
     def over(problems: Any, arrays: jax.Array, fixed: tuple[Any, ...], width: int) -> Any:
         varying, constant = eqx.partition(problems, eqx.is_array)
 
@@ -100,4 +129,4 @@ def _mapped(function: Callable[..., Any]) -> Callable[..., Any]:
 
         return jax.lax.map(one, (varying, arrays), batch_size=width)
 
-    return eqx.filter_jit(over)
+    return eqx.filter_jit(over, **_options(quick))

@@ -99,3 +99,44 @@ def test_one_rough_row_is_enough():
     rows = np.stack([np.sin(x), np.cos(3 * x), np.random.default_rng(0).standard_normal(64)])
     assert not under_resolved(rows[:2])
     assert under_resolved(rows)
+
+
+def explicit(kind, speed, substeps):
+    """Each equation whose scheme has a stability limit, with waves of about the given speed."""
+    x, times = np.linspace(0, 1, 32, endpoint=False), np.linspace(0, 0.5, 3)
+    wave = np.sin(2 * np.pi * x)
+    options = {"length": 1.0, "substeps": substeps}
+    if kind == "burgers":
+        return Burgers(speed * wave, 0.01, times, points=96, **options)
+    if kind == "sine-gordon":
+        return SineGordon(wave, 0 * x, times, speed=speed, points=96, **options)
+    gas = pr.equations.conservative(np.stack([1 + 0 * x, 0 * x, speed**2 * (1 + 0.1 * wave)]), 5 / 3)
+    return pr.equations.CompressibleFlow(gas, times, "periodic", **options)
+
+
+@pytest.mark.parametrize("kind", ["burgers", "sine-gordon", "compressible-flow"])
+def test_automatic_substeps_follow_the_data(kind):
+    """Twice as fast, about twice as many; always more than the least that is stable, and not many times more."""
+    slow, fast = (explicit(kind, speed, "auto").substeps for speed in (2.0, 4.0))
+    assert 1.7 <= fast / slow <= 2.3
+    with pytest.raises(ValueError, match="unstable") as refused:
+        explicit(kind, 4.0, 1)
+    needed = int(re.search(r"substeps=(\d+)", str(refused.value)).group(1))
+    assert needed < fast <= 2.5 * needed
+    solved, failed = pr.scorers.DirectSolve().solution(problem := explicit(kind, 2.0, "auto"), problem.state_shape)
+    assert failed is None and np.isfinite(solved).all()
+
+
+def test_what_automatic_cannot_be():
+    with pytest.raises(ValueError, match="a whole number ≥ 1 or \"auto\"; got 'Auto'"):
+        explicit("burgers", 1.0, "Auto")
+    with pytest.raises(ValueError, match="units of times"):
+        explicit("burgers", 1e6, "auto")
+
+
+@pytest.mark.parametrize(
+    "kind", ["Burgers", "SineGordon", "DiffusionReaction", "ReactionDiffusion", "CompressibleFlow"]
+)
+def test_misspelt_keywords_name_the_nearest(kind):
+    with pytest.raises(TypeError, match=f"{kind} has no argument lenght=. Did you mean length="):
+        getattr(pr.equations, kind)(lenght=1.0)  # before the missing ones, which are many

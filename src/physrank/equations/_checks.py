@@ -1,11 +1,32 @@
 """Checks of physical inputs, with messages that say what was got and what was expected."""
 
+import functools
+import inspect
+import math
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal, ParamSpec
 
 import numpy as np
 
 from physrank._arrays import Array, to_numpy
+from physrank._renamed import refuse_keywords
+
+Substeps = int | Literal["auto"]
+P = ParamSpec("P")
+
+
+def clear_keywords(init: Callable[P, None]) -> Callable[P, None]:
+    """A constructor whose misspelt keywords are named, with the nearest valid one, before any that is then missing."""
+    known = tuple(inspect.signature(init).parameters)[1:]
+
+    @functools.wraps(init)
+    def checked(*given: P.args, **named: P.kwargs) -> None:
+        unknown = {name: value for name, value in named.items() if name not in known}
+        refuse_keywords(type(given[0]).__name__, unknown, known, {})
+        init(*given, **named)
+
+    return checked
 
 
 def finite_array(name: str, values: Any) -> Array:
@@ -43,6 +64,23 @@ def whole_number(name: str, value: Any, least: int) -> int:
     if int(value) != value or value < least:
         raise ValueError(f"{name} must be a whole number ≥ {least}; got {value!r}.")
     return int(value)
+
+
+def stated_substeps(substeps: Any, needed: float, least: int) -> int:
+    """As stated; for "auto" enough for `needed`, a multiple of `least`: coarser grids take halves of them."""
+    if isinstance(substeps, str):
+        if substeps != "auto":
+            raise ValueError(f'substeps must be a whole number ≥ 1 or "auto"; got {substeps!r}.')
+        if needed > MOST_SUBSTEPS:
+            raise ValueError(
+                f'substeps="auto" finds that {needed:.3g} substeps per row are needed, more than {MOST_SUBSTEPS}: store rows '
+                "closer in time, or use fewer points; or check the units of times and of the initial state."
+            )
+        return least * max(1, math.ceil(needed / least))
+    return whole_number("substeps", substeps, 1)
+
+
+MOST_SUBSTEPS = 4096  # beyond, "auto" asks back: a march that long is more often a slip of units than meant
 
 
 class UnderResolvedWarning(UserWarning):

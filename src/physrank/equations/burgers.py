@@ -9,10 +9,13 @@ from jaxtyping import Array, Float
 
 from physrank._arrays import as_double
 from physrank.equations._checks import (
+    Substeps,
+    clear_keywords,
     finite_array,
     increasing_times,
     positive,
     resolution_concerns,
+    stated_substeps,
     warn_under_resolved,
     whole_number,
 )
@@ -26,6 +29,7 @@ from physrank.physics.schemes import integrating_factor_rk4
 from physrank.physics.transforms import irfft, rfft
 
 RK4_LIMIT = 2.8  # of |u| k Δt on the imaginary axis
+FASTER = 1.5  # so much faster than the initial state "auto" expects the solution and its candidates to become
 
 
 class Burgers(Graded):
@@ -48,7 +52,8 @@ class Burgers(Graded):
     `viscosity`; `times`; `forcing`, a function f(t, x), values on `(x)` for a constant force or on `(times, x)`.
 
     Other arguments: `length` of the interval; `points` of the common grid, to which candidates of other resolution are
-    Fourier-lifted; `substeps` of the flow between stored rows.
+    Fourier-lifted; `substeps` of the flow between stored rows, a number or "auto": a multiple of 4, stable for 1.5 times the
+    initial speed.
     """
 
     output = "terminal"
@@ -64,6 +69,7 @@ class Burgers(Graded):
     points: int = eqx.field(static=True)
     substeps: int = eqx.field(static=True)
 
+    @clear_keywords
     def __init__(
         self,
         initial: Any,
@@ -73,27 +79,27 @@ class Burgers(Graded):
         *,
         length: float = 2 * np.pi,
         points: int = 384,
-        substeps: int = 4,
+        substeps: Substeps = 4,
     ):
         viscosity_value = positive("viscosity", viscosity)
         if viscosity_value.ndim:
             raise ValueError(f"viscosity must be one number; got shape {viscosity_value.shape}.")
         time_values = increasing_times(times)
-        points, substeps = whole_number("points", points, 4), whole_number("substeps", substeps, 1)
-        length = float(positive("length", length))
+        points, length = whole_number("points", points, 4), float(positive("length", length))
         x = np.arange(points) * length / points
         start = finite_array("initial", initial(x) if callable(initial) else initial)
         if start.ndim != 1:
             raise ValueError(f"initial must be one-dimensional, values on a periodic grid; got shape {start.shape}.")
-        samples = sample_forcing(forcing, time_values, x, np.linspace(0, 1, 2 * substeps + 1))
         lifted = lift(start, (points,), "fourier")
         warn_under_resolved("initial", lifted)
+        self.length, self.points = length, points
+        longest = float(np.diff(time_values).max())
+        substeps = stated_substeps(substeps, FASTER * self._fastest(lifted) * longest / RK4_LIMIT, 4)
+        samples = sample_forcing(forcing, time_values, x, np.linspace(0, 1, 2 * substeps + 1))
         self.initial = as_double(lifted)
         self.viscosity = as_double(viscosity_value)
         self.times = as_double(time_values)
         self.forcing = as_double(np.fft.rfft(samples, axis=-1))
-        self.length = float(length)
-        self.points = points
         self.substeps = substeps
         self.check_stable()
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from physrank._arrays import as_double
-from physrank.equations._checks import finite_array, increasing_times, positive
+from physrank.equations._checks import clear_keywords, finite_array, increasing_times, positive
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift
 from physrank.physics import Graded, Krylov, Marching
@@ -50,6 +50,7 @@ class DiffusionReaction(Graded):
     threshold: Float[Array, ""]
     length: float = eqx.field(static=True)
 
+    @clear_keywords
     def __init__(
         self,
         initial: Any,

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from physrank._arrays import as_double
 from physrank.compute import double
-from physrank.equations._checks import finite_array, not_negative_number, positive
+from physrank.equations._checks import clear_keywords, finite_array, not_negative_number, positive
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import sampled
 from physrank.physics import NonlinearSolve, Problem, Solve, Tangent
@@ -120,6 +120,7 @@ class ReactionDiffusion(Problem):
     cubic: Float[Array, ""]
     length: float = eqx.field(static=True)
 
+    @clear_keywords
     def __init__(
         self,
         diffusion: Any,

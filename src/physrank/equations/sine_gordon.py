@@ -9,10 +9,13 @@ from jaxtyping import Array, Float
 
 from physrank._arrays import as_double
 from physrank.equations._checks import (
+    Substeps,
+    clear_keywords,
     finite_array,
     increasing_times,
     positive,
     resolution_concerns,
+    stated_substeps,
     warn_under_resolved,
     whole_number,
 )
@@ -45,7 +48,8 @@ class SineGordon(Graded):
     Main arguments: `initial` and `velocity` at `times[0]`, values on a periodic grid or functions of x; `times`; `speed` c;
     `forcing`, a function f(t, x), values on `(x)` or on `(times, x)`.
 
-    Other arguments: `length` of the interval; `points` of the common grid; `substeps` between stored rows.
+    Other arguments: `length` of the interval; `points` of the common grid; `substeps` between stored rows, a
+    number or "auto": a multiple of 4, at most half the stable step.
     """
 
     output = "terminal"
@@ -59,6 +63,7 @@ class SineGordon(Graded):
     points: int = eqx.field(static=True)
     substeps: int = eqx.field(static=True)
 
+    @clear_keywords
     def __init__(
         self,
         initial: Any,
@@ -69,9 +74,9 @@ class SineGordon(Graded):
         *,
         length: float = 2 * np.pi,
         points: int = 384,
-        substeps: int = 4,
+        substeps: Substeps = 4,
     ):
-        points, substeps = whole_number("points", points, 4), whole_number("substeps", substeps, 1)
+        points = whole_number("points", points, 4)
         time_values, c = increasing_times(times), positive("speed", speed)
         length = float(positive("length", length))
         x = np.arange(points) * length / points
@@ -85,21 +90,27 @@ class SineGordon(Graded):
         self.initial = as_double(np.stack(fields))
         self.speed = as_double(c)
         self.times = as_double(time_values)
+        self.length, self.points = length, points
+        substeps = stated_substeps(substeps, 2 * self._crossings(), 4)
         self.forcing = as_double(sample_forcing(forcing, time_values, x, np.linspace(0, 1, substeps + 1)))
-        self.length = float(length)
-        self.points = points
         self.substeps = substeps
         self.check_stable()
 
     def check_stable(self) -> None:
-        # of u_tt = c² u_xx − u, the stiffest sine can be
-        fastest = np.hypot(float(self.speed) * np.pi * self.points / self.length, 1.0)
-        needed = int(np.floor(fastest * float(np.diff(np.asarray(self.times)).max()) / 2)) + 1
+        needed = int(np.floor(self._crossings())) + 1
         if self.substeps < needed:
             raise ValueError(
                 f"{self.substeps} substeps per row are unstable: velocity Verlet on {self.points} points needs a substep "
-                f"below {2 / fastest:.3g}. Use substeps={needed} or more."
+                f"below {self._longest / self._crossings():.3g}. Use substeps={needed} or more."
             )
+
+    @property
+    def _longest(self) -> float:
+        return float(np.diff(np.asarray(self.times)).max())
+
+    def _crossings(self) -> float:
+        """The longest row in stable steps, 2 / the fastest frequency of u_tt = c² u_xx − u, the stiffest that sine can be."""
+        return float(np.hypot(float(self.speed) * np.pi * self.points / self.length, 1.0)) * self._longest / 2
 
     def flow(self, now: Array, speed: Array, row: tuple[Array, Array]) -> Array:
         """Φ_n: one stored row to the next."""

@@ -144,7 +144,8 @@ class Krylov(eqx.Module):
             solver = lx.BiCGStab(**common)
         linear = lx.FunctionLinearOperator(lambda x: applied * operator(x) / unit, structure, tags)
         solution = lx.linear_solve(linear, wanted, solver, options=options, throw=False)
-        value = size * solution.value / unit
+        # BiCGStab makes 0/0 of nothing to solve, such as two candidates that are alike.
+        value = jnp.where(jnp.any(wanted != 0), size * solution.value / unit, 0.0)
         judge = 1.0 if scale is None else scale
         return judged(value, operator(value) - rhs, rhs, solution.stats["num_steps"], floor, judge)
 

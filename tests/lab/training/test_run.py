@@ -1,14 +1,18 @@
 """Training that can stop anywhere and does not continue what does not belong together."""
 
+import errno
+import os
 import shutil
 from dataclasses import replace
 
 import pytest
 import torch
+from physrank.lab.store.lock import alone
 
 from lab_helpers import BURGERS, TINY, weights
 from physrank.lab.store import checkpoints
 from physrank.lab.store.files import StoreError
+from physrank.lab.training import parallel
 from physrank.lab.training import run as training
 
 
@@ -82,3 +86,32 @@ def test_what_does_not_belong_together_is_not_continued(trained, tmp_path, monke
     monkeypatch.setattr(training, "data", lambda *given: tuple(2 * x for x in honest(*given)))
     with pytest.raises(StoreError, match="trained on other data"):
         training.train_run(tmp_path, TINY, BURGERS, 0)
+
+
+def test_a_second_trainer_in_the_same_folder_is_told_to_wait(trained, tmp_path):
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+    folder = checkpoints.folder(tmp_path, TINY, BURGERS, 0)
+    with alone(folder), pytest.raises(StoreError, match="is in use by process") as refused:
+        training.train_run(tmp_path, TINY, BURGERS, 0)
+    assert str(folder) in str(refused.value) and "elete" not in str(refused.value)
+    assert training.train_run(tmp_path, TINY, BURGERS, 0)
+
+
+def test_a_full_disk_is_named_with_its_file(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device.*state\.pt"):
+        training.train_run(tmp_path, TINY, BURGERS, 0)
+    assert not list(checkpoints.folder(tmp_path, TINY, BURGERS, 0).glob("*.pt"))
+
+
+def _hears() -> bool:
+    return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
+def test_workers_leave_control_c_to_their_parent():
+    with parallel._deaf():
+        assert not _hears()  # and whoever is started here begins like this
+    assert _hears()

@@ -6,7 +6,10 @@ Needs the `lab` extra (`pip install .[lab]`).
 import multiprocessing
 import os
 import queue
-from collections.abc import Callable, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from physrank.lab.libraries import RUNS, Library, Profile
@@ -29,8 +32,9 @@ def train(
     processes = [
         context.Process(target=_work, args=(store, profile, jobs, news, os.getpid()), daemon=True) for _ in range(count)
     ]
-    for process in processes:
-        process.start()
+    with _deaf():
+        for process in processes:
+            process.start()
     finished = 0
     try:
         while finished < len(wanted):
@@ -49,6 +53,19 @@ def train(
             process.terminate()  # every epoch is on disk
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes started here do not hear Ctrl-C, which goes to all of a terminal's: the parent does, and ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _work(store: Path, profile: Profile, jobs, news, parent: int) -> None:
     while True:
         try:
@@ -64,5 +81,13 @@ def _work(store: Path, profile: Profile, jobs, news, parent: int) -> None:
         try:
             train_run(store, profile, library, run, report, stop=lambda: os.getppid() != parent)
         except Exception as problem:  # one message to the parent, which stops everything
-            news.put((name, 0, f"{type(problem).__name__}: {problem}"))
+            news.put(
+                (
+                    name,
+                    0,
+                    str(problem)
+                    if isinstance(problem, StoreError | OSError)
+                    else f"{type(problem).__name__}: {problem}",
+                )
+            )
             return

@@ -7,6 +7,7 @@ epoch alone. One thread per run: sums come out alike however many runs share the
 """
 
 import hashlib
+import io
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -169,7 +170,9 @@ def _keep(
         "model": tensors_of(model),
         "optimizer": optimizer.state_dict(),
     }
-    write_whole(directory / "state.pt", lambda path: torch.save(state, path))
+    content = io.BytesIO()  # written by Python, which says why a disk refuses; torch does not
+    torch.save(state, content)
+    write_whole(directory / "state.pt", lambda path: path.write_bytes(content.getbuffer()))
 
 
 def _resume(directory: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, settings: dict[str, Any]) -> int:

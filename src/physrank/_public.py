@@ -1,0 +1,74 @@
+"""Every public name of the package. `physrank` loads it when the first of them is used."""
+
+from physrank import certificates, equations, geometry, models, tasks
+from physrank._version import __version__
+from physrank.certificates import Certificate, certify
+from physrank.compute import double
+from physrank.geometry import Grid, lifts, metrics
+from physrank.models import Choice, choose
+from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary
+from physrank.ranking import (
+    Advice,
+    Check,
+    Race,
+    Ranking,
+    Scores,
+    Selection,
+    Settled,
+    UnresolvedError,
+    adjoint_gap,
+    advise,
+    anchors,
+    check,
+    race,
+    rank,
+    rank_panel,
+    scorers,
+    select,
+)
+from physrank.readers import read
+from physrank.rungs import Effort
+from physrank.rungs.diagnosis import residual_floor
+
+__all__ = [
+    "Advice",
+    "Certificate",
+    "Check",
+    "Choice",
+    "Correction",
+    "Dense",
+    "Effort",
+    "Grid",
+    "Krylov",
+    "Marching",
+    "Problem",
+    "Race",
+    "Ranking",
+    "Scores",
+    "Selection",
+    "Settled",
+    "Stationary",
+    "UnresolvedError",
+    "__version__",
+    "adjoint_gap",
+    "advise",
+    "anchors",
+    "certificates",
+    "certify",
+    "check",
+    "choose",
+    "double",
+    "equations",
+    "geometry",
+    "lifts",
+    "metrics",
+    "models",
+    "race",
+    "rank",
+    "rank_panel",
+    "read",
+    "residual_floor",
+    "scorers",
+    "select",
+    "tasks",
+]

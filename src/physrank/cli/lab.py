@@ -1,0 +1,92 @@
+"""The laboratory at the command line: `demo`, `train`, `study`, `info`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from physrank.cli.door import FAILED, app, lazily, refused
+
+Store = Annotated[
+    Path, typer.Option(envvar="PHYSRANK_STORE", help="Folder of checkpoints, predictions and references.")
+]
+ProfileName = Annotated[str, typer.Option(help="Size of everything: smoke, laptop or paper.")]
+
+
+@contextmanager
+def laboratory() -> Iterator[Any]:
+    """What does the work; what is missing or damaged in a store is a sentence."""
+    room = lazily("laboratory")
+    try:
+        yield room
+    except room.StoreError as problem:
+        raise refused(problem, FAILED) from None
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the picture, the numbers and the report.")] = Path(
+        "demo_output"
+    ),
+) -> None:
+    """Rank trained networks of two equations without a reference, then reveal the reference.
+
+    \b
+    Example:
+      physrank demo --out demo_output
+    """
+    with laboratory() as room:
+        room.demo(out)
+
+
+@app.command()
+def train(
+    library: Annotated[
+        str, typer.Argument(help="A library, or a group of them: primary, additional, stress, sine_gordon.")
+    ],
+    profile: ProfileName = "laptop",
+    store: Store = Path("store"),
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs side by side, one core each; default: all cores.")
+    ] = None,
+) -> None:
+    """Train candidate libraries and store their predictions. Interrupt it at will: it goes on where it was.
+
+    \b
+    Example:
+      physrank train burgers-fno-e1 --profile smoke --store store
+    """
+    with laboratory() as room:
+        room.train(library, profile, store, workers)
+
+
+@app.command()
+def study(
+    name: Annotated[str, typer.Argument(help="A study, `all` of them, or `verify` for the claims of stored results.")],
+    profile: ProfileName = "laptop",
+    store: Store = Path("store"),
+    out: Annotated[Path, typer.Option(help="Folder for tables and pictures.")] = Path("results/studies"),
+) -> None:
+    """Run a study from stored predictions, or verify what stored results claim.
+
+    \b
+    Examples:
+      physrank study primary --profile smoke --store store
+      physrank study verify
+    """
+    with laboratory() as room:
+        room.study(name, profile, store, out)
+
+
+@app.command()
+def info() -> None:
+    """Say what is installed and what JAX computes on.
+
+    \b
+    Example:
+      physrank info
+    """
+    with laboratory() as room:
+        room.info()

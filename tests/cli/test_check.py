@@ -1,0 +1,14 @@
+"""`physrank check`: passes what obeys the equation, names the number that is wrong."""
+
+import json
+
+from predictions import STATED
+
+
+def test_a_solution_passes_and_a_wrong_number_is_named(here, physrank):
+    assert physrank("check", "truth.h5", *STATED).code == 0
+    run = physrank("check", "truth.h5", *STATED, "--set", "threshold=0.5", "--json", "-")
+    assert run.code == 3
+    found = json.loads(run.out)
+    assert not found["passes"] and found["suggestions"][0]["name"] == "threshold"
+    assert "threshold 0.005" in run.err.replace("0.00500", "0.005")
