@@ -1,10 +1,10 @@
 """Energy certificate for periodic viscous Burgers, against the solution of the differential equation itself.
 
-A function ŝ(t, x) is built from the corrected rows (`burgers_path.py`). With r = ŝ_t − ν ŝ_xx + ŝ ŝ_x − f and e = u − ŝ,
+A function ŝ(t, x) is built from the corrected rows (`paths/burgers.py`). With r = ŝ_t − ν ŝ_xx + ŝ ŝ_x − f and e = u − ŝ,
 
     ½ d/dt ‖e‖² + ν ‖e_x‖² = −½ ∫ ŝ_x e² dx − ⟨r, e⟩
 
-bounds ‖e(T)‖ without any smallness condition, and the backward equation (`burgers_pairs.py`) bounds the direction of each
+bounds ‖e(T)‖ without any smallness condition, and the backward equation (`paths/burgers_backward.py`) bounds the direction of each
 pair to second order. The proofs are in docs/certificates/burgers.md.
 """
 
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from physrank import tasks
-from physrank.certificates.burgers_pairs import functionals
-from physrank.certificates.burgers_path import Measures, Path, measure, reconstruct
+from physrank.certificates.paths.burgers_backward import functionals
+from physrank.certificates.paths.burgers import Measures, Path, measure, reconstruct
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
 from physrank.certificates.ranked import Ranked
-from physrank.certificates.trigonometric import coefficients
+from physrank.certificates.paths.trigonometric import coefficients
 from physrank.equations import Burgers
 from physrank.geometry import GapIntervals, TaskSpace, gaps_of, margin_radius
 from physrank.geometry.space import Array

@@ -19,7 +19,7 @@ from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.ranked import Ranked
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 from physrank.certificates.sine_gordon import SineGordonEnergy
-from physrank.certificates.trigonometric import scaled_nyquist
+from physrank.certificates.paths.trigonometric import scaled_nyquist
 from physrank.geometry import Ball, InconsistentBounds, UncertaintySet, pair_supports
 from physrank.geometry import intersect as bounds_of_all
 from physrank.geometry.space import Array

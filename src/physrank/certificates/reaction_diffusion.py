@@ -25,8 +25,8 @@ from physrank.certificates.monotone import (
     proxy_of,
 )
 from physrank.certificates.ranked import Ranked
-from physrank.certificates.rounding import SMALLEST, Interval, above, below, gamma, product_bounds
-from physrank.certificates.uncertain_data import UncertainData, faces
+from physrank.certificates.enclosures.rounding import SMALLEST, Interval, above, below, gamma, product_bounds
+from physrank.certificates.reaction_diffusion_data import UncertainData, faces
 from physrank.equations import ReactionDiffusion
 from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array

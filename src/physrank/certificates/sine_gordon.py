@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from physrank.certificates._sine_gordon_flow import multiplicity, reconstruct, verlet_slopes, wavenumbers
+from physrank.certificates.paths.sine_gordon import multiplicity, reconstruct, verlet_slopes, wavenumbers
 from physrank.certificates._terminal import channel_weights, defects, enclose, from_initial, ready, unknown
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold
 from physrank.certificates.ranked import Ranked
-from physrank.certificates.trigonometric import scaled_nyquist
+from physrank.certificates.paths.trigonometric import scaled_nyquist
 from physrank.equations import SineGordon
 from physrank.geometry.space import Array
 

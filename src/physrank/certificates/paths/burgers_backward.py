@@ -16,9 +16,9 @@ from jaxtyping import Array as JaxArray
 from numpy.typing import NDArray
 
 from physrank import compute
-from physrank.certificates import time_polynomials
-from physrank.certificates.burgers_path import RESIDUAL_DEGREE, ROWS_TOGETHER, Path, residual
-from physrank.certificates.trigonometric import times
+from physrank.certificates.paths import time_polynomials
+from physrank.certificates.paths.burgers import RESIDUAL_DEGREE, ROWS_TOGETHER, Path, residual
+from physrank.certificates.paths.trigonometric import times
 from physrank.geometry.space import Array
 from physrank.physics.schemes import integrating_factor_rk4
 

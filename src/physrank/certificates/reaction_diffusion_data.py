@@ -19,7 +19,7 @@ import numpy as np
 
 from physrank import compute
 from physrank._arrays import as_double
-from physrank.certificates.rounding import Interval, above, below
+from physrank.certificates.enclosures.rounding import Interval, above, below
 from physrank.equations import ReactionDiffusion
 from physrank.geometry.space import Array
 

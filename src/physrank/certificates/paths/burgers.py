@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Array as JaxArray
 
 from physrank import compute
-from physrank.certificates import time_polynomials
-from physrank.certificates.trigonometric import Line, halves, times
+from physrank.certificates.paths import time_polynomials
+from physrank.certificates.paths.trigonometric import Line, halves, times
 from physrank.equations import Burgers
 from physrank.geometry.space import Array
 from physrank.physics.schemes import integrating_factor_rk4

@@ -8,9 +8,9 @@ import pytest
 import physrank as pr
 from burgers_flows import FINE, GRID, TIMES, T, cole_hopf, fine, holds, library_of, norm, problem_of
 from physrank.certificates import BurgersEnergy
-from physrank.certificates.burgers_pairs import functionals
-from physrank.certificates.burgers_path import measure, reconstruct
-from physrank.certificates.trigonometric import coefficients
+from physrank.certificates.paths.burgers_backward import functionals
+from physrank.certificates.paths.burgers import measure, reconstruct
+from physrank.certificates.paths.trigonometric import coefficients
 
 
 def test_the_backward_equation_knows_the_error_in_each_direction():
