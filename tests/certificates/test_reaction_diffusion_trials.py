@@ -15,7 +15,7 @@ import pytest
 import physrank as pr
 from fields import solved
 from helpers import with_outputs, with_state
-from physrank.certificates import monotone, reaction_diffusion
+from physrank.certificates import actions, reaction_diffusion
 
 POINTS = 5  # interior nodes of a line: small enough for many digits, many times
 SHARDS = 20  # of the slow lane: they run side by side, and an interrupted lane has said something
@@ -89,7 +89,7 @@ def library(random: np.random.Generator, centre: np.ndarray, near_tie: bool) -> 
 
 def garbage(random: np.random.Generator):
     """An inverse that is none: what it returns must only cost tightness."""
-    honest = monotone.inverse_actions
+    honest = actions.inverse_actions
 
     def solve(*arguments):
         found = honest(*arguments)

@@ -8,8 +8,8 @@ import pytest
 import physrank as pr
 from burgers_flows import FINE, GRID, TIMES, T, cole_hopf, fine, holds, library_of, norm, problem_of
 from physrank.certificates import BurgersEnergy
-from physrank.certificates.paths.burgers_backward import functionals
 from physrank.certificates.paths.burgers import measure, reconstruct
+from physrank.certificates.paths.burgers_backward import functionals
 from physrank.certificates.paths.trigonometric import coefficients
 
 

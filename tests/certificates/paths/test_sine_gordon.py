@@ -15,7 +15,8 @@ def test_verlet_slopes_are_those_of_the_flow():
     times = [0.0, 0.05, 0.12]
     problem = waves(4, times=times, substeps=1)
     state = solve(problem) + 0.01 * np.random.default_rng(0).standard_normal((3, 2, 32))
-    least, largest = path.verlet_slopes(problem, state)
+    stages = path.verlet_stages(problem, state)
+    least, largest = stages.least, stages.largest
     for n in range(2):
         row = jax.tree.map(lambda leaf, n=n: leaf[n], problem.marching.forcing)
         ahead = np.cos(np.asarray(problem.flow(jnp.asarray(state[n]), problem.speed, row))[0])

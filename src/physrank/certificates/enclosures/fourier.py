@@ -8,24 +8,26 @@ matrix of absolute values has √p times the norm of the transform), and errors 
     φ_n ≤ Σ_p (μ + (p + 3) u) √p · (1 + small).
 
 μ = 4u is assumed of the factors, which libraries compute more exactly, and the whole is doubled: real transforms, scaled ones
-and inverses are the same up to operations that the doubling covers. Factors p above 13 may go another way (Bluestein's), which
-this does not cover: there is no bound then.
+and inverses are the same up to operations that the doubling covers. Libraries go this way for n below 50 and where no prime
+factor exceeds 13 or √n; others may be done by convolution (Bluestein), which this does not cover: there is no bound then.
 """
 
 import numpy as np
 
 from physrank.certificates.enclosures.rounding import UNIT
 
-LARGEST_FACTOR = 13
-
 
 def transform_error(points: int, unit: float = UNIT) -> float:
-    """φ_n for a unit round-off; ∞ where n has a prime factor above 13."""
-    total, left = 0.0, points
-    for p in range(2, LARGEST_FACTOR + 1):
-        while left % p == 0:
-            total, left = total + (4 + p + 3) * unit * np.sqrt(p), left // p
-    return 2.02 * total if left == 1 else float("inf")
+    """φ_n for a unit round-off; ∞ where none is known."""
+    total, left, p = 0.0, points, 2
+    while left > 1:
+        if left % p:
+            p += 1
+            continue
+        if p > 13 and points >= 50 and p * p > points:
+            return float("inf")
+        total, left = total + (4 + p + 3) * unit * np.sqrt(p), left // p
+    return 2.02 * total
 
 
 WIDE = np.longdouble if np.finfo(np.longdouble).nmant in (52, 63, 112) else np.float64  # others are pairs of doubles

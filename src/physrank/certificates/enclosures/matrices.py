@@ -1,4 +1,4 @@
-"""Norms of float matrices that are bounds, not estimates: of a matrix, and of the inverse of one that is known up to an error."""
+"""Norms of float matrices that are bounds, not estimates: of a matrix, and of the inverse of one known up to an error."""
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def inverse_norm(matrix: Array, error: Array) -> float:
     With an approximate inverse R and ‖1 − R J‖ ≤ ε < 1, J is invertible and ‖J⁻¹‖ ≤ ‖R‖ / (1 − ε).
     """
     try:
-        rough = np.linalg.inv(matrix)
+        rough = np.asarray(np.linalg.inv(matrix), np.float64)
     except np.linalg.LinAlgError:
         return float("inf")
     if not (np.isfinite(rough).all() and np.isfinite(error).all()):

@@ -1,7 +1,7 @@
 """A bound of the round-off in the value of a JAX function, entry by entry: running error analysis of its program.
 
 Every number x̂ of the program carries e ≥ |x̂ − x|, x the value in exact arithmetic of the same program for the same stored
-arguments. One operation on numbers with errors gives, for instance,
+arguments, whatever its constants were before they were rounded. One operation on numbers with errors gives, for instance,
 
     sum       e_a + e_b + w (|â| + |b̂|),              product   |â| e_b + |b̂| e_a + e_a e_b + w |â b̂|,
     Σ of k    Σ e + k w Σ |x̂|,                        quotient  (e_a + |â/b̂| e_b) / (|b̂| − e_b) + w |â/b̂|,
@@ -20,6 +20,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Literal
 
 from physrank import compute
@@ -27,6 +28,9 @@ from physrank.certificates.enclosures.rounding import UNIT
 from physrank.geometry.space import Array
 
 W = 4 * UNIT
+CONSTANT = (
+    32 * UNIT
+)  # of a constant of the program that is no whole number: it may itself be the result of a few roundings
 FUNCTION = 16 * UNIT  # of an elementary function: an absolute error where its size is at most one, else relative
 TINY = 2.0**-1000
 ENLARGED = 1 + 2.0**-45
@@ -49,6 +53,15 @@ def bounded(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Any] | 
     return value, jax.tree.map(lambda e: np.where(np.isnan(e), np.inf, e), error)
 
 
+def evaluated(function: Callable[..., Any], *arguments: Any) -> tuple[tuple[Any, Any], bool]:
+    """`(value, error)`, and whether the error is a bound: where there is none, it is taken for zero."""
+    found = bounded(function, *arguments)
+    if found is not None:
+        return found, True
+    value = compute.run(function, *arguments)
+    return (value, jax.tree.map(np.zeros_like, value)), False
+
+
 def _with_errors(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
     arrays, rest = eqx.partition(arguments, eqx.is_array)
     leaves, tree = jax.tree.flatten(arrays)
@@ -66,10 +79,10 @@ def _with_errors(function: Callable[..., Any], *arguments: Any) -> tuple[Any, An
 
 def _evaluate(program: ClosedJaxpr, arguments: list[Pair]) -> list[Pair]:
     known: dict[Any, Pair] = dict(zip(program.jaxpr.invars, arguments, strict=True))
-    known |= {var: (value, None) for var, value in zip(program.jaxpr.constvars, program.consts, strict=True)}
+    known |= {var: _constant(value) for var, value in zip(program.jaxpr.constvars, program.consts, strict=True)}
 
     def read(atom: Any) -> Pair:
-        return (atom.val, None) if isinstance(atom, Literal) else known[atom]
+        return _constant(atom.val) if isinstance(atom, Literal) else known[atom]
 
     for equation in program.jaxpr.eqns:
         found = _operation(equation, [read(atom) for atom in equation.invars])
@@ -104,6 +117,15 @@ def _operation(equation: Any, pairs: list[Pair]) -> list[Pair]:
     return [(result, ENLARGED * RULES[name](result, values, errors, parameters) + TINY)]
 
 
+def _constant(value: Any) -> Pair:
+    """1/h² is a number that the program did not compute: only whole numbers are what they seem."""
+    if isinstance(value, Tracer) or not jnp.issubdtype(jnp.result_type(value), jnp.floating):
+        return value, None
+    numbers = np.asarray(value, np.float64)
+    whole = numbers == np.round(numbers)
+    return value, None if whole.all() else jnp.asarray(np.where(whole, 0.0, CONSTANT * np.abs(numbers)))
+
+
 def _given(error: Any, value: Any) -> Any:
     return jnp.zeros(jnp.shape(value)) if error is None else error
 
@@ -111,10 +133,15 @@ def _given(error: Any, value: Any) -> Any:
 # Operations that only move numbers, or choose between them; where indices or conditions come first, they are exact.
 MOVES = {
     "reshape", "broadcast_in_dim", "transpose", "squeeze", "slice", "rev", "concatenate", "pad", "copy", "copy_p",
-    "expand_dims", "stop_gradient", "convert_element_type", "neg", "split", "gather", "dynamic_slice", "select_n",
+    "stack", "expand_dims", "stop_gradient", "convert_element_type", "neg", "split", "gather", "dynamic_slice", "select_n",
     "dynamic_update_slice",
 }  # fmt: skip
-INDEXED = {"gather": slice(1, None), "dynamic_slice": slice(1, None), "select_n": slice(1), "dynamic_update_slice": slice(2, None)}  # fmt: skip
+INDEXED = {
+    "gather": slice(1, None),
+    "dynamic_slice": slice(1, None),
+    "select_n": slice(1),
+    "dynamic_update_slice": slice(2, None),
+}
 
 
 def _moved(name: str, apply: Callable[..., Any], pairs: list[Pair], equation: Any) -> list[Pair]:
