@@ -7,7 +7,7 @@ With e = u − ŝ and any z that ends at z(T) = d and nearly solves z_t + ν z_x
 The first three are known numbers; the other two are at most ½ ∫ ‖e‖² max |z_x| dt + ∫ ‖e‖ ‖ρ‖ dt.
 
 z is what its stored coefficients say. Round-off enters where it is measured: the known numbers by the error of r times ‖z‖
-and by γ_n of their sums, ρ by 64u (3 ‖Δz‖/h + ‖ν z_xx‖) and the two transforms of ŝ z_x, y_i − y_j by the error of coefficients.
+and by γ_n of their sums, ρ by 64u (3 ‖Δz‖/h + ‖ν z_xx‖) and the two transforms of ŝ z_x, y_i − y_j by that of coefficients.
 """
 
 from dataclasses import dataclass
