@@ -42,6 +42,21 @@ def test_close_losses_need_it():
     assert np.all((sharp.gaps.low >= crude.gaps.low) & (sharp.gaps.high <= crude.gaps.high))
 
 
+def test_half_of_the_second_order_is_not_enough():
+    """From rest, a bump where z is steepest: ½ ∫ ⟨e², z_x⟩ is nearly all that its bound allows."""
+    x, times = np.arange(96) * 2 * np.pi / 96, np.linspace(0, 0.05, 3)
+    bump = 0.3 * np.exp(-8 * (x - np.pi) ** 2)
+    problem = pr.equations.Burgers(bump, 0.01, times, points=96)
+    still = np.zeros(problem.state_shape)
+    outputs = coefficients(np.stack([np.sin(x), 0 * x]))
+    path = reconstruct(problem, still)
+    measures, found = measure(path), functionals(path, outputs)
+    unknown = found.unknown(measures.radii(), measures.radius())[0]
+    truth = pr.scorers.DirectSolve().solution(problem, problem.state_shape)[0][-1]
+    missing = abs(2 * np.pi * np.mean(truth * np.sin(x)) - found.known[0])
+    assert 0.8 * unknown < missing <= unknown
+
+
 ROWS = np.linspace(0, 2, 401)
 REST = pr.equations.Burgers(np.zeros(32), 1.0, ROWS, points=32, substeps=1)  # u = 0
 RAMP = ROWS / 2  # ϑ, with ϑ(T) = 1
