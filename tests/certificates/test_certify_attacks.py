@@ -10,33 +10,11 @@ import pytest
 
 import physrank as pr
 from helpers import solve
+from pendula import verlet_in_many_digits
 from physrank.certificates import LocalNewton, SineGordonEnergy, StronglyMonotone, intersect
+from physrank.certificates.paths.sine_gordon import verlet_stages
 
 mp = mpmath.mpf
-
-
-def verlet_in_many_digits(problem):
-    """The terminal row of the Verlet map on four points in many digits, from the stored numbers."""
-    n, steps = problem.points, np.diff(np.asarray(problem.times))
-    circle = [[mpmath.cos(2 * mpmath.pi * j * k / n) for k in range(n)] for j in range(n)]
-    symbol = [-((2 * mpmath.pi / mp(problem.length) * min(k, n - k)) ** 2) for k in range(n)]
-    kernel = [sum(symbol[k] * circle[j][k] for k in range(n)) / n for j in range(n)]
-    speed = mp(float(problem.speed))
-    u, v = ([mp(float(x)) for x in row] for row in np.asarray(problem.initial))
-
-    def pull(u):
-        bent = [sum(kernel[(j - k) % n] * u[k] for k in range(n)) for j in range(n)]
-        return [speed**2 * b - mpmath.sin(x) for b, x in zip(bent, u, strict=True)]
-
-    exact = [mp(float(b)) - mp(float(a)) for a, b in zip(problem.times[:-1], problem.times[1:], strict=True)]
-    assert len(exact) == len(steps)
-    for interval in exact:
-        tau = interval / problem.substeps
-        for _ in range(problem.substeps):
-            v = [x + tau / 2 * f for x, f in zip(v, pull(u), strict=True)]
-            u = [x + tau * w for x, w in zip(u, v, strict=True)]
-            v = [x + tau / 2 * f for x, f in zip(v, pull(u), strict=True)]
-    return [*u, *v]
 
 
 def unstable(initial):
@@ -63,6 +41,21 @@ def test_a_defect_that_repeats_the_arithmetic_of_the_march_is_not_zero(initial, 
             error = [t - mp(float(s)) for t, s in zip(truth, np.ravel(ranking.state[-1]), strict=True)]
             distance = mpmath.sqrt(sum(e**2 for e in error) * mp(problem.length) / 4)
         assert certificate.enclosure.state_bound >= distance
+
+
+def test_round_off_of_the_widest_format_counts_too():
+    """One row of many substeps, whose end is the certifying march's own: its defect is rounding, its error is not."""
+    problem = pr.equations.SineGordon(np.full(4, np.pi), np.zeros(4), [0.0, 35.0], points=4, substeps=160)
+    still = np.zeros(problem.state_shape)
+    still[0] = np.asarray(problem.initial)
+    state = still.copy()
+    state[1] = -verlet_stages(problem, still).jumps[0]
+    energies, bounds = SineGordonEnergy().bounds(problem, state)
+    with mpmath.workdps(60):
+        truth = verlet_in_many_digits(problem)
+        off = mpmath.fsum((t - mp(float(s))) ** 2 for t, s in zip(truth, np.ravel(state[1]), strict=True))
+        distance = mpmath.sqrt(off * mp(problem.length) / 4)
+    assert energies.in_metric(bounds, 1.0, 1.0) >= distance > 1e-9
 
 
 def ill_conditioned(seed, condition=1e10, n=6):

@@ -28,9 +28,7 @@ from physrank.certificates.enclosures.rounding import UNIT
 from physrank.geometry.space import Array
 
 W = 4 * UNIT
-CONSTANT = (
-    32 * UNIT
-)  # of a constant of the program that is no whole number: it may itself be the result of a few roundings
+CONSTANT = 32 * UNIT  # of a constant of the program that is no whole number: a few roundings may have led to it
 FUNCTION = 16 * UNIT  # of an elementary function: an absolute error where its size is at most one, else relative
 TINY = 2.0**-1000
 ENLARGED = 1 + 2.0**-45
