@@ -2,12 +2,15 @@
 
 import jax
 import jax.numpy as jnp
+import mpmath
 import numpy as np
 import pytest
 
-from energy_cases import diffusion
+from energy_cases import bound, diffusion, distance
+from helpers import solve
 from physrank.certificates import diffusion_reaction
-from physrank.certificates.diffusion_reaction import largest
+from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy, largest, row_defects
+from physrank.equations import DiffusionReaction
 from physrank.physics.neumann import neumann_laplacian
 
 
@@ -77,3 +80,38 @@ def test_largest_eigenvalues_do_not_cancel():
     for slope in 10.0 ** np.arange(2, 17):
         rate = largest((1 - slope, 0.0, -1.0), (1.0, 0.0, 1.0))
         assert rate == pytest.approx(-1.0, abs=1e-12)
+
+
+def flat_problem(activator, inhibitor):
+    start = np.array([activator, inhibitor])[:, None, None] * np.ones((2, 2, 2))
+    return DiffusionReaction(start, np.linspace(0, 1, 11), threshold=0.0)
+
+
+def test_slopes_far_from_the_state_count():
+    """A solution from elsewhere: its own slopes say decay, those between the two do not."""
+    problem, state = flat_problem(-0.12, 0.34), solve(flat_problem(0.58, 0.15))
+    true = distance(problem, state, solve(problem))
+    assert true <= bound(problem, state, DiffusionReactionEnergy()) <= 1.2 * true
+
+
+def test_row_defects_are_those_of_the_problem_up_to_what_they_may_be_off_by():
+    problem, random = diffusion(0, cells=6), np.random.default_rng(4)
+    state = random.standard_normal(problem.state_shape)
+    found, doubt = row_defects(problem, state)
+    theirs = np.asarray(problem.defect(jnp.asarray(state)))[1:]
+    assert np.all(np.abs(found - theirs) <= 2 * doubt)
+    assert np.all(doubt <= 1e-13 * np.abs(theirs).max())
+    exact = [
+        mpmath.mpf(x) for x in (float(problem.diffusion[1]), 2.0, 6.0)
+    ]  # one entry in many digits: row 3, b, (0, 2)
+    with mpmath.workdps(40):
+        at = lambda n, field, i, j: mpmath.mpf(float(state[n, field, i, j]))  # noqa: E731
+        half = (mpmath.mpf(float(problem.times[4])) - mpmath.mpf(float(problem.times[3]))) / 2
+        rate = sum(
+            exact[0] * (exact[2] / exact[1]) ** 2 * sum(at(n, 1, *c) - at(n, 1, 0, 2) for c in ((1, 2), (0, 1), (0, 3)))
+            + at(n, 0, 0, 2)
+            - at(n, 1, 0, 2)
+            for n in (3, 4)
+        )
+        true = at(4, 1, 0, 2) - at(3, 1, 0, 2) - half * rate
+        assert abs(true - mpmath.mpf(float(found[3, 1, 0, 2]))) <= doubt[3, 1, 0, 2]

@@ -1,5 +1,6 @@
 """Validated enclosures against the zero in many digits: never wrong, tight where they should be."""
 
+from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -8,7 +9,8 @@ import pytest
 
 import physrank as pr
 from fields import IDENTITY, bump, candidates_around, contained, field_problem, interior, random_problem, zero_of
-from physrank.certificates import StronglyMonotone, ValidatedReactionDiffusion
+from physrank.certificates import StronglyMonotone, ValidatedReactionDiffusion, reaction_diffusion
+from physrank.certificates.enclosures.rounding import Interval
 from physrank.certificates.reaction_diffusion import EnclosedOperator
 
 DIGITS = 60
@@ -168,3 +170,36 @@ def test_nearly_equal_candidates_are_not_decided_by_round_off(size):
         certificate = pr.certify(problem, ranking)
         assert certificate.kind == "theorem"
         assert contained(certificate, ranking, truth)
+
+
+def exact_product(diagonal, sides, values):
+    """Σ c_k z_k on a cube in rational numbers: a node, and its neighbours along each axis with a minus."""
+    padded, found = np.pad(values, 1), []
+    for index in np.ndindex(*values.shape):
+        total = Fraction(float(diagonal[index])) * Fraction(float(values[index]))
+        for axis, both in enumerate(sides):
+            for by, c in zip((-1, 1), both, strict=True):
+                place = tuple(i + 1 + by * (d == axis) for d, i in enumerate(index))
+                total -= Fraction(float(c[index])) * Fraction(float(padded[place]))
+        found.append(total)
+    return found
+
+
+@pytest.mark.parametrize("counted, missed", [(reaction_diffusion.OPERATIONS, False), (1, True)])
+def test_products_are_enclosed_when_coefficients_are_exact(counted, missed, monkeypatch):
+    """Rounding of M z alone: with fewer operations counted than there are, the exact product escapes."""
+    monkeypatch.setattr(reaction_diffusion, "OPERATIONS", counted)
+    random, shape, outside = np.random.default_rng(5), (8, 8, 8), 0
+    problem = pr.equations.ReactionDiffusion(np.ones((10, 10, 10)), np.ones((10, 10, 10)), 1.0, 1.0)
+    operator = EnclosedOperator(problem, np.zeros((10, 10, 10)))
+    board = 1.0 - 2.0 * (np.indices(shape).sum(axis=0) % 2)  # signs that make all terms of a product alike
+    for _ in range(10):
+        diagonal, sides = random.uniform(0.5, 1, shape), random.uniform(0.5, 1, (3, 2, *shape))
+        operator.diagonal = Interval.of(diagonal)
+        operator.neighbours = [(axis, *(Interval.of(c) for c in both)) for axis, both in enumerate(sides)]
+        values = board * random.uniform(0.5, 1, shape)
+        found = operator.metric(values[None])[0]
+        exact = exact_product(diagonal, sides, values)
+        for low, high, true in zip(found.low.flat, found.high.flat, exact, strict=True):
+            outside += not Fraction(float(low)) <= true <= Fraction(float(high))
+    assert (outside > 0) is missed

@@ -111,3 +111,26 @@ def test_excluded_candidates_stay_open():
     found = SineGordonEnergy()(problem, pr.rank(problem, candidates, invalid="exclude"))
     assert np.all(found.gaps.signs[-1] == 0)
     assert np.any(found.gaps.signs != 0)
+
+
+@pytest.mark.parametrize("target", ["grid", "continuum"])
+def test_slopes_far_from_the_state_count(target):
+    """A pendulum that goes round, judged by one at rest: between them the sine does not pull as it does at rest."""
+    flat, times = np.ones(8), np.linspace(0, 4, 81)
+    problem = SineGordon(0 * flat, 3 * flat, times, points=8, substeps=4)
+    state, truth = np.zeros(problem.state_shape), solve(problem)
+    true = distance(problem, state, truth)
+    assert true > 3.5 * np.linalg.norm([3.0]) * np.sqrt(2 * np.pi) / 1.5
+    assert true <= bound(problem, state, SineGordonEnergy(target)) < np.inf
+
+
+def test_secant_slopes_are_within_half_the_distance():
+    """σ between s and s − d is within |d|/2 of cos s, and not always within a third."""
+    random, used = np.random.default_rng(7), 0.0
+    for _ in range(2000):
+        s, d = random.uniform(-4, 4), 10.0 ** random.uniform(-3, 1) * random.choice([-1, 1])
+        slope = (np.sin(s) - np.sin(s - d)) / d
+        found = sine_gordon.secant_mismatch(np.cos(s), np.cos(s), abs(d))
+        assert np.all(np.abs(sine_gordon.MASSES**2 - slope) <= found + 1e-9)
+        used = max(used, abs(slope - np.cos(s)) / abs(d))
+    assert 0.45 < used <= 0.5

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-import jax
 import numpy as np
 
-from physrank import compute
-from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
+from physrank.certificates.certificate import Assumption, Enclosure, all_hold, arithmetic, open_gaps
 from physrank.certificates.ranked import Ranked
 from physrank.geometry import GapIntervals, gaps_of, margin_radius
 from physrank.geometry.space import Array
-from physrank.physics import Problem
 from physrank.tasks import terminal
+
+UP = 1 + 2.0**-30  # covers the rounding of norms and of a few scalars
+FIELDS = 2.0**-45  # of the largest entry, more than `scaled_nyquist` errs by
 
 
 def ready(problem: Any, ranking: Ranked, kind: type[Any]) -> tuple[Assumption, ...]:
@@ -21,6 +21,7 @@ def ready(problem: Any, ranking: Ranked, kind: type[Any]) -> tuple[Assumption, .
     shortest = float(np.diff(np.asarray(problem.times)).min(initial=np.inf)) if exact else np.nan
     finite = bool(np.all(np.isfinite(ranking.state)))
     return (
+        arithmetic(),
         Assumption(f"the problem is {kind.__name__}", exact, type(problem).__name__),
         Assumption("time increases from row to row", shortest > 0, shortest),
         Assumption("the task is the terminal state, tasks.terminal(…)", is_terminal(ranking), ranking.task.name),
@@ -40,15 +41,6 @@ def is_terminal(ranking: Ranked) -> bool:
 def from_initial(problem: Any, state: Any) -> Array:
     """The trajectory with the problem's own first row. Its last row is the same: a bound of one is a bound of the other."""
     return np.concatenate([np.asarray(problem.initial)[None], np.asarray(state, np.float64)[1:]])
-
-
-def defects(problem: Problem, state: Array) -> Array:
-    """The rows of A(state) after the first."""
-    return compute.run(_defect, problem, state)[1:]
-
-
-def _defect(problem: Problem, state: jax.Array) -> jax.Array:
-    return problem.defect(state)
 
 
 def channel_weights(ranking: Ranked) -> Array:
@@ -81,7 +73,12 @@ def enclose(
         return unknown(ranking, target, norm, assumptions)
     outputs, proxy = (ranking.outputs, ranking.proxy) if fields is None else fields
     with np.errstate(all="ignore"):  # a pair whose numbers overflow stays open
-        gaps = GapIntervals.around(
-            gaps_of(ranking.space, outputs, proxy), margin_radius(ranking.space, outputs, radius)
-        )
+        reach = UP * margin_radius(ranking.space, outputs, radius)
+        if fields is not None:  # these were computed: every entry is off by a few roundings of the largest
+            size = np.sqrt(np.sum(ranking.space.weights)) * np.abs([*outputs, proxy]).reshape(len(outputs) + 1, -1).max(
+                axis=1
+            )
+            size, far = size[:-1] + size[-1], ranking.space.norm(outputs - proxy)
+            reach = reach + FIELDS * (size[:, None] + size) * (far[:, None] + far + 2 * radius)
+        gaps = GapIntervals.around(gaps_of(ranking.space, outputs, proxy), reach)
     return Enclosure("theorem", target, gaps, state_bound, norm, assumptions)

@@ -1,11 +1,11 @@
 """Energy certificate for periodic viscous Burgers, against the solution of the differential equation itself.
 
-A function ŝ(t, x) is built from the corrected rows (`burgers_path.py`). With r = ŝ_t − ν ŝ_xx + ŝ ŝ_x − f and e = u − ŝ,
+A function ŝ(t, x) is built from the corrected rows (`paths/burgers.py`). With r = ŝ_t − ν ŝ_xx + ŝ ŝ_x − f and e = u − ŝ,
 
     ½ d/dt ‖e‖² + ν ‖e_x‖² = −½ ∫ ŝ_x e² dx − ⟨r, e⟩
 
-bounds ‖e(T)‖ without any smallness condition, and the backward equation (`burgers_pairs.py`) bounds the direction of each
-pair to second order. The proofs are in docs/certificates/burgers.md.
+bounds ‖e(T)‖ without any smallness condition, and the backward equation (`paths/burgers_backward.py`) bounds the direction of
+each pair to second order. The proofs are in docs/certificates/burgers.md.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from physrank import tasks
-from physrank.certificates.burgers_pairs import functionals
-from physrank.certificates.burgers_path import Measures, Path, measure, reconstruct
-from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
+from physrank.certificates.certificate import Assumption, Enclosure, all_hold, arithmetic, open_gaps
+from physrank.certificates.enclosures.rounding import UNIT
+from physrank.certificates.paths.burgers import Measures, Path, measure, reconstruct
+from physrank.certificates.paths.burgers_backward import functionals
+from physrank.certificates.paths.trigonometric import SMALL, UP, coefficient_error, coefficients
 from physrank.certificates.ranked import Ranked
-from physrank.certificates.trigonometric import coefficients
 from physrank.equations import Burgers
 from physrank.geometry import GapIntervals, TaskSpace, gaps_of, margin_radius
 from physrank.geometry.space import Array
@@ -58,29 +59,32 @@ class BurgersEnergy:
         if not all_hold(basis):
             return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
         centre = _Centre.of(problem, ranking, path)
-        gaps = GapIntervals.around(centre.gaps, margin_radius(centre.space, centre.outputs, radius))
+        with np.errstate(over="ignore", invalid="ignore"):
+            gaps = GapIntervals.around(centre.gaps, centre.reach(radius))
         valid = ranking.candidates.valid
         if self.pairs and np.any(gaps.signs[np.ix_(valid, valid)] + np.eye(valid.sum()) == 0):
-            gaps, apart = _both(gaps, self._by_pairs(ranking, path, found, centre.gaps))
+            gaps, apart = _both(gaps, self._by_pairs(ranking, path, found, centre))
             basis += (
                 Assumption("radius and backward equation do not contradict each other", apart <= ROUND_OFF, apart),
             )
-        return _enclosure(gaps, radius + float(found.terminal), basis)
+        return _enclosure(gaps, UP * (radius + float(found.terminal)), basis)
 
     def _force(self) -> Assumption:
         statement = "the force is the interpolant of its samples in time, up to ∫ ‖difference‖ dt ≤ forcing_error"
         return Assumption(statement, True, float(self.forcing_error))
 
-    def _by_pairs(self, ranking: Ranked, path: Path, found: Measures, gaps: Array) -> GapIntervals:
+    def _by_pairs(self, ranking: Ranked, path: Path, found: Measures, centre: "_Centre") -> GapIntervals:
         """G_ij(ŝ) + 2 ⟨e(T), y_i − y_j⟩ by the backward equation."""
-        valid = np.flatnonzero(ranking.candidates.valid)
+        gaps, valid = centre.gaps, np.flatnonzero(ranking.candidates.valid)
         result, error = functionals(path, coefficients(ranking.outputs[valid])), self.forcing_error
         unknown = result.unknown(found.radii(error), found.radius(error), error)
         i, j = (valid[k] for k in np.triu_indices(len(valid), 1))
         known, radius = np.full((2, *gaps.shape), np.nan)
         known[i, j], known[j, i] = result.known, -result.known
         radius[i, j] = radius[j, i] = unknown
-        return GapIntervals.around(gaps + 2 * known, 2 * radius)
+        with np.errstate(over="ignore", invalid="ignore"):
+            lost = centre.lost + 4 * UNIT * (np.abs(gaps) + 2 * np.abs(known))
+            return GapIntervals.around(gaps + 2 * known, UP * (2 * radius + lost))
 
 
 def _enclosure(gaps: GapIntervals, radius: float, basis: tuple[Assumption, ...]) -> Enclosure:
@@ -97,8 +101,15 @@ def _before(problem: Any, ranking: Ranked) -> tuple[Assumption, ...]:
     fits = state.shape == problem.state_shape and bool(np.isfinite(state).all())
     size = float(np.abs(state).max()) if fits else f"shape {state.shape}, {(~np.isfinite(state)).sum()} not finite"
     viscosity, shortest = float(problem.viscosity), float(np.diff(np.asarray(problem.times)).min())
+    transforms = Assumption(
+        "errors of transforms are bounded: the number of points has no large prime factor",
+        bool(np.isfinite(coefficient_error(problem.points))),
+        str(problem.points),
+    )
     return (
         equation,
+        arithmetic(),
+        transforms,
         Assumption("the viscosity is positive", viscosity > 0, viscosity),
         Assumption("time increases from row to row", shortest > 0, shortest),
         Assumption(
@@ -132,15 +143,24 @@ class _Centre:
     space: TaskSpace
     outputs: Array
     gaps: Array
+    lost: Array  # what they may be off by: coefficients of y_i are computed
+    blur: Array  # and the distances of y_i and y_j
 
     @classmethod
     def of(cls, problem: Burgers, ranking: Ranked, path: Path) -> "_Centre":
         weights = np.full((2, problem.points // 2 + 1), 2 * problem.length)
         weights[:, 0] = problem.length
-        space, end = TaskSpace(weights), coefficients(ranking.state[-1])
+        space, end = TaskSpace(weights), np.array(path.end, np.complex128)
         end[path.line.degree + 1 :] = 0
-        outputs, proxy = (np.stack([c.real, c.imag], axis=-2) for c in (coefficients(ranking.outputs), end))
-        return cls(space, outputs, gaps_of(space, outputs, proxy))
+        outputs, proxy = (np.stack([np.real(c), np.imag(c)], axis=-2) for c in (coefficients(ranking.outputs), end))
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes, far = space.norm(outputs) + SMALL, space.norm(outputs - proxy) + SMALL
+            blur = (coefficient_error(problem.points) + 2.0**-44) * (sizes[:, None] + sizes + 2 * space.norm(proxy))
+            return cls(space, outputs, gaps_of(space, outputs, proxy), 2 * blur * (far[:, None] + far), blur)
+
+    def reach(self, radius: float) -> Array:
+        """How far the gaps can be from those of any function within this radius."""
+        return UP * (margin_radius(self.space, self.outputs, radius) + 2 * radius * self.blur + self.lost)
 
 
 def _both(a: GapIntervals, b: GapIntervals) -> tuple[GapIntervals, float]:

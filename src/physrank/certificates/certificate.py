@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from physrank._io import write_json
+from physrank.certificates.enclosures.rounding import rounds_to_nearest
 from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array
 
@@ -17,7 +18,7 @@ Kind = Literal["validated", "theorem", "estimate"]
 
 MEANING = {
     "validated": "a theorem, with every number in it enclosed by outward rounding",
-    "theorem": "a theorem, evaluated in double precision without enclosing its round-off",
+    "theorem": "a theorem, evaluated in double precision with a bound of its round-off",
     "estimate": "an estimate: part of it is sampled or assumed, so it can be wrong",
 }
 
@@ -40,6 +41,20 @@ class Assumption:
         return f"{'✓' if self.holds else '✗'} {self.statement} ({value})"
 
 
+@dataclass(frozen=True, eq=False)
+class Zero:
+    """Which zero a local enclosure is about: it is within one radius of the centre, and the only one within another."""
+
+    centre: Array
+    within: float
+    alone: float
+
+    def is_surely(self, other: "Zero") -> bool:
+        """Whether one of the two zeros lies where the other is the only one."""
+        apart = float(np.linalg.norm(np.ravel(self.centre - other.centre))) * (1 + 1e-9)
+        return apart + self.within < other.alone or apart + other.within < self.alone
+
+
 @dataclass(frozen=True)
 class Enclosure:
     """What a method found out: where the true gaps G_ij(t) lie, and why.
@@ -57,6 +72,7 @@ class Enclosure:
     bounded: str = "the target"  # what the state is within the bound of
     as_functions: bool = False  # gaps are those of trigonometric interpolants, not of grid values
     covers_data: bool = False  # the bound holds for all data within their stated half-widths
+    zero: Zero | None = None  # where the target is one of several zeros: which
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,6 +261,15 @@ class Certificate:
 def open_gaps(number: int) -> GapIntervals:
     """Nothing known about any pair."""
     return GapIntervals.around(np.zeros((number, number)), np.inf)
+
+
+def arithmetic() -> Assumption:
+    """What every bound of round-off rests on, as this thread of the processor has it now."""
+    holds = rounds_to_nearest()
+    statement = "the processor rounds to nearest, with gradual underflow"
+    return Assumption(
+        statement, holds, "it was asked" if holds else "it was told otherwise, perhaps by another package"
+    )
 
 
 def all_hold(assumptions: Iterable[Assumption]) -> bool:

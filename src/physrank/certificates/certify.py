@@ -16,14 +16,28 @@ from physrank.certificates.burgers import BurgersEnergy
 from physrank.certificates.certificate import MEANING, Assumption, Certificate, Enclosure
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
+from physrank.certificates.paths.trigonometric import scaled_nyquist
 from physrank.certificates.ranked import Ranked
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 from physrank.certificates.sine_gordon import SineGordonEnergy
-from physrank.certificates.trigonometric import scaled_nyquist
-from physrank.geometry import Ball, InconsistentBounds, UncertaintySet, pair_supports
+from physrank.geometry import (
+    Ball,
+    Box,
+    Ellipsoid,
+    FiniteSet,
+    GapIntervals,
+    InconsistentBounds,
+    Sum,
+    TaskSpace,
+    UncertaintySet,
+    pair_supports,
+)
 from physrank.geometry import intersect as bounds_of_all
 from physrank.geometry.space import Array
 from physrank.physics import Problem, stated
+
+ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
+UNDERFLOW = 2.0**-1020  # what a product may lose below the smallest normal number, with a margin
 
 Method = Callable[[Problem, Ranked], Enclosure]
 
@@ -69,6 +83,7 @@ def certify(
     enclosure = _as_stated(enclosure, problem, ranking)
     if known is not None:
         enclosure = _transfer(enclosure, ranking, known)
+    enclosure = replace(enclosure, gaps=_with_ties(enclosure.gaps, ranking))
     return Certificate(
         ranking.names,
         np.asarray(ranking.gaps),
@@ -100,19 +115,32 @@ def _as_stated(enclosure: Enclosure, problem: Problem, ranking: Ranked) -> Enclo
     )
 
 
+def _with_ties(gaps: GapIntervals, ranking: Ranked) -> GapIntervals:
+    """Equal outputs have equal losses, whatever the target: their gap is zero."""
+    flat = np.reshape(ranking.outputs, (len(ranking.outputs), -1))
+    equal = np.stack([np.all(flat == row, axis=1) for row in flat])  # not so for NaN
+    return GapIntervals(np.where(equal, 0.0, gaps.low), np.where(equal, 0.0, gaps.high))
+
+
 def _round_off(ranking: Ranked) -> Array:
-    """A guard for gaps that are not enclosed: candidates that differ by the rounding of their numbers are not told apart."""
+    """How far a computed gap Σ w (y_i − y_j)(2q − y_i − y_j) can be from its exact value.
+
+    A term has a handful of roundings and passes through fewer than 100 additions (NumPy adds pairwise), so that the sum errs
+    by at most γ_128 Σ w |y_i − y_j| (2|q| + |y_i| + |y_j|), to which Cauchy and Schwarz are applied, or by underflow.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         norm = ranking.space.norm
         sizes, distances = norm(ranking.outputs) + norm(ranking.proxy), norm(ranking.outputs - ranking.proxy)
-        eps = 64 * float(np.finfo(np.float64).eps)
-        return eps * (sizes[:, None] + sizes[None, :]) * (distances[:, None] + distances[None, :])
+        lost = np.sqrt(UNDERFLOW * ranking.space.weights.size)  # of a norm whose squares fall below the smallest number
+        sizes, distances = sizes + lost, distances + lost
+        return ROUND_OFF * (sizes[:, None] + sizes[None, :]) * (distances[:, None] + distances[None, :])
 
 
 def _fingerprint(problem: Problem, ranking: Ranked, discrepancy: UncertaintySet | None) -> str:
     """What a certificate is about: the problem with its data, the candidates, the task, the discrepancy."""
     found = hashlib.sha256()
-    for thing in (problem, ranking.outputs, ranking.space.weights, _leaves(discrepancy)):
+    about = (ranking.task.map, ranking.data_half_widths, ranking.outputs, ranking.space.weights)
+    for thing in (problem, *about, _leaves(discrepancy)):
         arrays, rest = eqx.partition(thing, eqx.is_array)
         found.update(str(jax.tree.structure(thing)).encode() + str(jax.tree.leaves(rest)).encode())
         for leaf in jax.tree.leaves(arrays):
@@ -153,6 +181,7 @@ def intersect(named: Mapping[str, Certificate]) -> Certificate:
     held = {name: c for name, c in named.items() if not c.failed}
     if not held:
         return first
+    _check_one_target(held)
     try:
         gaps = bounds_of_all({name: c.gaps for name, c in held.items()})
     except InconsistentBounds as problem:
@@ -171,6 +200,17 @@ def intersect(named: Mapping[str, Certificate]) -> Certificate:
         solves=sum(c.enclosure.solves for c in held.values()),
     )
     return replace(first, enclosure=joined, seconds=sum(c.seconds for c in held.values()))
+
+
+def _check_one_target(held: Mapping[str, Certificate]) -> None:
+    """A zero next to an anchor is one of several: that two of them are the same must be proved, not hoped."""
+    (name, first), *others = ((name, c.enclosure.zero) for name, c in held.items())
+    for other, zero in others:
+        if zero is not first and (zero is None or first is None or not zero.is_surely(first)):
+            raise ValueError(
+                f"{other!r} may be about another zero than {name!r}: neither lies surely where the other is the only one. "
+                "Join certificates whose anchors are closer to each other, or keep them apart."
+            )
 
 
 def _as_set(discrepancy: Any) -> UncertaintySet:
@@ -200,12 +240,19 @@ def method_for(problem: Problem) -> Method:
 
 
 def _transfer(enclosure: Enclosure, ranking: Ranked, discrepancy: UncertaintySet) -> Enclosure:
-    """G_ij(t + ξ) for ξ in the stated set; its support function is evaluated in double precision."""
+    """G_ij(t + ξ) for ξ in the stated set; its support function is evaluated in double precision, and widened by that."""
     valid = ranking.candidates.valid
     supports = np.full((len(valid), len(valid)), np.nan)
     # ⟨z, d⟩ of functions is the product on the grid with the last mode of d halved: that mode's square counts half.
     outputs = scaled_nyquist(ranking.outputs, 0.5) if enclosure.as_functions else ranking.outputs
-    supports[np.ix_(valid, valid)] = pair_supports(ranking.space, outputs[valid], discrepancy)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = pair_supports(ranking.space, outputs[valid], discrepancy)
+        largest = np.abs(ranking.outputs[valid]).reshape(valid.sum(), -1).max(axis=1)  # entries err relative to it
+        sizes = largest * np.sqrt(np.sum(ranking.space.weights)) + np.sqrt(UNDERFLOW * ranking.space.weights.size)
+        doubt = 4 * ROUND_OFF * _extent(discrepancy, ranking.space) * (sizes[:, None] + sizes) + 2.0**-40 * np.abs(
+            found
+        )
+    supports[np.ix_(valid, valid)] = found + doubt
     said = f"ball of radius {discrepancy.radius:g}" if isinstance(discrepancy, Ball) else type(discrepancy).__name__
     return replace(
         enclosure,
@@ -218,3 +265,19 @@ def _transfer(enclosure: Enclosure, ranking: Ranked, discrepancy: UncertaintySet
         ),
         gaps=enclosure.gaps.transferred(supports, supports.T),
     )
+
+
+def _extent(discrepancy: UncertaintySet, space: TaskSpace) -> float:
+    """max ‖z‖ over a set from `physrank.geometry`; of another, what its supports say is all that is known."""
+    match discrepancy:
+        case Ball(radius):
+            return radius
+        case Ellipsoid(axes):
+            return float(np.sqrt(np.sum(space.norm_squared(axes))))
+        case Box(half_widths):
+            return float(space.norm(np.broadcast_to(half_widths, space.shape)))
+        case FiniteSet(points):
+            return float(np.max(space.norm(points)))
+        case Sum(parts):
+            return sum(_extent(part, space) for part in parts)
+    return 0.0

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from physrank.certificates._terminal import channel_weights, defects, enclose, from_initial, ready, unknown
+from physrank.certificates._terminal import channel_weights, enclose, from_initial, ready, unknown
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold
+from physrank.certificates.enclosures.rounding import gamma
 from physrank.certificates.ranked import Ranked
 from physrank.equations import DiffusionReaction
 from physrank.geometry.space import Array
@@ -20,19 +21,24 @@ NORM = "the cell-area L² norm of the terminal fields"
 SHARES = np.array([0.0, 0.25, 0.5, 0.75, 0.999])  # of the largest coupling that diffusion still dissipates
 INHIBITOR = np.array([0.4, 0.63, 1.0, 1.6, 2.5])
 LOCALISATIONS = 2
+UP = 1 + 2.0**-34  # covers the round-off of a few scalars, and of the norms of 2 × 2 forms that `largest` compares
+SMALL = 2.0**-1000  # above what underflow can take from a product
 
 Form = tuple[Array | float, Array | float, Array | float]  # a x² + 2 b x y + c y²
 
 
 def largest(form: Form, energy: Form) -> Array:
-    """max form(x, y) / energy(x, y), the larger root of det(form − λ energy) = 0."""
-    (a, b, c), (p, g, q) = form, energy
-    determinant = p * q - g * g
-    middle, product = (q * a - 2 * g * b + p * c) / (2 * determinant), (a * c - b * b) / determinant
-    root = np.sqrt(np.maximum(middle**2 - product, 0.0))
+    """max form(x, y) / energy(x, y) for an energy x² + 2 g x y + q y²: the larger eigenvalue of C⁻¹ F C⁻ᵀ, energy = C Cᵀ.
+
+    q − g² is right to 1000 units for the couplings used here, so this errs by less than 4000u (|s₁₁| + |s₁₂| + |s₂₂|).
+    """
+    (a, b, c), (_, g, q) = form, energy
+    square = q - g * g
+    s11, s12, s22 = a, (b - g * a) / np.sqrt(square), (c - 2 * g * b + g * g * a) / square
+    middle, root = (s11 + s22) / 2, np.hypot((s11 - s22) / 2, s12)
     # Where the two terms of `middle + root` cancel, the larger root comes from the product of both.
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(middle >= 0, middle + root, product / (middle - root))
+        return np.where(middle >= 0, middle + root, (s11 * s22 - s12 * s12) / (middle - root))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,25 +63,37 @@ class Energies:
         return 1.0, self.coupling, self.inhibitor
 
     def norms(self, rows: Array, cell: float) -> Array:
-        """‖r_n‖ of rows `(n, 2, cells, cells)` in every energy: `(n, energies)`."""
+        """‖r_n‖ of rows `(n, 2, cells, cells)` in every energy: `(n, energies)`, the round-off of their sums added."""
         u, v = rows.reshape(len(rows), 2, -1).transpose(1, 0, 2)
         uu, uv, vv = (cell * np.einsum("nx,nx->n", a, b)[:, None] for a, b in ((u, u), (u, v), (v, v)))
-        return np.sqrt(np.maximum(uu + 2 * self.coupling * uv + self.inhibitor * vv, 0.0))
+        lost = 4 * gamma(u.shape[1] + 16) * (uu + self.inhibitor * vv) + u.shape[1] * SMALL
+        return UP * np.sqrt(np.maximum(uu + 2 * self.coupling * uv + self.inhibitor * vv, 0.0) + lost)
+
+    def sizes(self, rows: Array, cell: float) -> Array:
+        """The same for anything with entries of at most this size: ‖(a, b)‖ ≤ ‖a‖ + √c ‖b‖."""
+        u, v = np.sqrt(cell * np.sum(rows.reshape(len(rows), 2, -1) ** 2, axis=2)).T
+        return UP * (u[:, None] + np.sqrt(self.inhibitor) * v[:, None])
 
     def rates(self, slope: float) -> Array:
-        """ν with ⟨J(a, b), (a, b)⟩ ≤ ν ‖(a, b)‖² for the reaction J = [[1 − ξ, −1], [1, −1]], ξ = `slope`."""
+        """ν with ⟨J(a, b), (a, b)⟩ ≤ ν ‖(a, b)‖² for the reaction J = [[1 − ξ, −1], [1, −1]], ξ = `slope`.
+
+        The entries below are at most 1000 (1 + ξ), as is what they are computed from: 1e-9 (1 + ξ) covers their round-off.
+        """
         g, c = self.coupling, self.inhibitor
-        return largest((1 - slope + g, (c - 1 - g * slope) / 2, -(g + c)), self.form)
+        found = largest((1 - slope + g, (c - 1 - g * slope) / 2, -(g + c)), self.form)
+        return found + 1e-9 * (1 + np.abs(slope))
 
     def factors(self, form: Form) -> Array:
-        """κ with √form ≤ κ ‖·‖, for every energy."""
-        return np.sqrt(largest(form, self.form))
+        """κ with √form ≤ κ ‖·‖, for every energy; forms are not negative, so that the errors are relative to them."""
+        return UP * np.sqrt(largest(form, self.form))
 
     @property
     def ratios(self) -> Array:
         """`[k, l]`: ‖·‖_l ≤ ratio ‖·‖_k."""
         pairs = zip(self.coupling, self.inhibitor, strict=True)
-        return np.stack([self.factors((1.0, g, c)) for g, c in pairs], axis=1)
+        found = np.stack([self.factors((1.0, g, c)) for g, c in pairs], axis=1)
+        np.fill_diagonal(found, 1.0)
+        return found
 
 
 @dataclass(frozen=True)
@@ -108,20 +126,58 @@ class DiffusionReactionEnergy:
     def bounds(self, problem: DiffusionReaction, state: Array) -> tuple[Energies, Array]:
         """Bounds of ‖s_N − u_N‖ in every energy, for any trajectory s; its first row is taken from the problem."""
         state = from_initial(problem, state)
-        return carry(problem, state, defects(problem, state))
+        return carry(problem, state, *row_defects(problem, state))
 
 
-def carry(problem: DiffusionReaction, state: Array, defect: Array) -> tuple[Energies, Array]:
+def row_defects(problem: DiffusionReaction, state: Array) -> tuple[Array, Array]:
+    """The defects of all rows but the first, and what they may be off by: γ₃₂ times the same formula with all terms positive.
+
+    No term passes through more than 24 roundings, those of h, D and the step included.
+    """
+    now, after, area = state[:-1], state[1:], problem.spacing**2
+    half = np.diff(np.asarray(problem.times))[:, None, None] / 2
+    spread, threshold = np.asarray(problem.diffusion), float(problem.threshold)
+
+    def reacted(u: Array, v: Array, sign: float) -> tuple[Array, Array]:
+        """u − u³ − k − v and u − v; with sign 1, their terms added up."""
+        return u + sign * (u**3 + (threshold if sign < 0 else abs(threshold)) + v), u + sign * v
+
+    def defect(now: Array, after: Array, sign: float) -> Array:
+        both = after + now
+        fields = []
+        for k in (0, 1):
+            change = [reacted(row[:, 0], row[:, 1], sign)[k] for row in (after, now)]
+            rate = spread[k] * _laplacian(both[:, k], sign) / area + change[0] + change[1]
+            fields.append(after[:, k] + sign * now[:, k] + sign * half * rate)
+        return np.stack(fields, axis=1)
+
+    return defect(now, after, -1.0), gamma(32) * defect(np.abs(now), np.abs(after), 1.0) + SMALL
+
+
+def _laplacian(cells: Array, sign: float) -> Array:
+    """Second differences without flux through walls; with sign 1, all their terms added up."""
+    total = np.zeros_like(cells)
+    for axis in (-2, -1):
+        pad = [(1, 1) if d == axis % cells.ndim else (0, 0) for d in range(cells.ndim)]
+        low, high = (np.take(cells, range(s, cells.shape[axis] + s - 1), axis=axis) for s in (0, 1))
+        faces = np.pad(high + sign * low, pad)
+        after, before = (np.take(faces, range(s, cells.shape[axis] + s), axis=axis) for s in (1, 0))
+        total = total + (after + sign * before)
+    return total
+
+
+def carry(problem: DiffusionReaction, state: Array, defect: Array, doubt: Array) -> tuple[Energies, Array]:
     """The recursion over rows, from the defects of all rows but the first."""
     energies, steps = Energies.of(problem), np.diff(np.asarray(problem.times))
     added, ratios = energies.norms(defect, problem.spacing**2), energies.ratios
+    added = added + energies.sizes(doubt, problem.spacing**2)
     size = np.abs(state[1:, 0]).reshape(len(steps), -1)
     carried = bounds = rates = np.zeros_like(energies.coupling)  # e_0 = 0
     for n, (step, following) in enumerate(zip(steps, [*steps[1:], steps[-1]], strict=True)):
-        bounds = carried + added[n]  # of y_{n+1}
+        bounds = UP * (carried + added[n])  # of y_{n+1}
         rates = local_rates(energies, bounds, step, size[n].min(), size[n].max(), problem.spacing)
-        carried = improved(growth(rates, step, following) * bounds, ratios)  # of e_{n+1} + ½Δt' ΔF_{n+1}
-    return energies, improved(bounds * inverse(rates, steps[-1]), ratios)
+        carried = improved(UP * growth(rates, step, following) * bounds, ratios)  # of e_{n+1} + ½Δt' ΔF_{n+1}
+    return energies, UP * improved(bounds * inverse(rates, steps[-1]), ratios)
 
 
 def local_rates(energies: Energies, bounds: Array, step: float, least: float, most: float, spacing: float) -> Array:
@@ -134,7 +190,7 @@ def local_rates(energies: Energies, bounds: Array, step: float, least: float, mo
     low = 0.75 * least**2
     rates = np.where(plain, energies.rates(low), np.inf)
     for _ in range(LOCALISATIONS):
-        reach = np.fmin.reduce(bounds * activator * inverse(rates, step)) / spacing  # 0 · ∞ is no bound
+        reach = UP * np.fmin.reduce(bounds * activator * inverse(rates, step)) / spacing  # 0 · ∞ is no bound
         if not np.isfinite(reach):
             break
         low = max(low, 3 * least**2 - 3 * least * reach)
@@ -146,7 +202,7 @@ def local_rates(energies: Energies, bounds: Array, step: float, least: float, mo
 
 def inverse(rates: Array, step: float) -> Array:
     """1/(1 − ½Δtν): ‖e‖ ≤ inverse ‖e − ½Δt ΔF‖; ∞ where the step is too long for the rate."""
-    left = 1 - step * rates / 2
+    left = 1 - step * rates / 2 - 1e-15 * (1 + step * np.abs(rates))  # less its own round-off
     return np.where(left > 0, 1 / left, np.inf)
 
 

@@ -16,22 +16,34 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 
-from physrank import compute, tasks
-from physrank.certificates.certificate import Assumption, Enclosure, open_gaps
+from physrank import compute
+from physrank.certificates.actions import (
+    InverseActions,
+    common_assumptions,
+    compares_states,
+    in_all_places,
+    inverse_actions,
+    proxy_with_doubt,
+    pull_back,
+    refutable,
+)
+from physrank.certificates.certificate import Assumption, Enclosure, Kind, open_gaps
+from physrank.certificates.enclosures.rounding import UNIT, gamma
+from physrank.certificates.enclosures.running import evaluated
 from physrank.certificates.ranked import Ranked
 from physrank.geometry import GapIntervals, gaps_of
 from physrank.geometry.space import Array
 from physrank.physics import Problem, fits
 from physrank.physics.monotone import OwnMetric, SecantMetric
 
-ROUNDING = 4 * float(np.finfo(np.float64).eps)
+UP = 1 + 2.0**-40  # covers the few roundings of scalars in a bound
 
 TARGET = "the only zero of the stated discrete problem"
 
 
 @dataclass(frozen=True)
 class StronglyMonotone:
-    """The certificate in double precision, for any problem that has a `secant_metric`, or is given one here.
+    """The certificate for any problem that has a `secant_metric`, or is given one here, with its round-off bounded.
 
     - `metric(state)` returns the symmetric map z ↦ M_s z, a JAX function on states;
     - `coercivity(state)` returns μ with ⟨M_s z, z⟩ ≥ μ ‖z‖², in the Euclidean product; a number if it is always the same;
@@ -51,21 +63,37 @@ class StronglyMonotone:
         if self.metric is not None and not callable(self.metric):
             raise ValueError(f"metric must be a function of the state that returns z ↦ M_s z; got {self.metric!r}.")
 
-    def __call__(self, problem: Problem, ranking: Ranked, reach: Array | None = None, more: float = 0.0) -> Enclosure:
-        """`reach`: how far A(s) may be off, entry by entry, if M is a Stieltjes matrix; `more`: in the dual norm."""
+    def __call__(
+        self,
+        problem: Problem,
+        ranking: Ranked,
+        reach: Array | None = None,
+        more: float = 0.0,
+        metric_of: Problem | None = None,
+    ) -> Enclosure:
+        """`reach`: how far A(s) may be off, entry by entry, if M is a Stieltjes matrix; `more`: in the dual norm;
+        `metric_of`: the problem whose metric to take, if it is not this one."""
         if not fits(np.shape(ranking.state), problem.state_shape):
             return _foreign(problem, ranking)
-        actions = inverse_actions(problem, ranking, self, reach)
-        state_bound = actions.residual_norm + actions.reach_norm + more
-        bounds = 2 * state_bound * pair_distances(problem, ranking, self, actions)
-        gaps = gaps_of(ranking.space, ranking.outputs, proxy_of(ranking))
+        actions = inverse_actions(metric_of or problem, ranking, self, reach)
+        found = _Evaluated.of(problem, metric_of or problem, ranking, self, actions)
+        norms = found.norms()
+        first = 1 + actions.reaches
+        with np.errstate(all="ignore"):
+            state_bound = UP * (float(np.sum(norms[:first])) + more)
+            bounds = UP * (2 * state_bound * _in_pairs(norms[first:]) + found.proxy_doubt)
+        gaps = gaps_of(ranking.space, ranking.outputs, found.proxy)
         return Enclosure(
-            kind="theorem",
+            kind=found.kind,
             target=TARGET,
             gaps=GapIntervals.around(gaps, in_all_places(bounds, ranking)),
             state_bound=state_bound,
             norm="the energy norm of M",
-            assumptions=(*common_assumptions(ranking, actions), *self._stated(problem, ranking)),
+            assumptions=(
+                *common_assumptions(ranking, actions),
+                *refutable(actions, found.coercivity),
+                *self._stated(problem, ranking),
+            ),
             solves=actions.solves,
         )
 
@@ -100,121 +128,108 @@ class StronglyMonotone:
         )
 
 
-@dataclass(frozen=True)
-class InverseActions:
-    """Approximate ẑ ≈ M⁻¹ b with defects ρ = b − M ẑ, flattened: row 0 for the residual, then one per direction, and one
-    for what the residual may be off by, where data are uncertain."""
+@dataclass(frozen=True, eq=False)
+class _Evaluated:
+    """b, ẑ and M ẑ with bounds of their round-off: rows for the residual, for what it may be off by, and for all pairs.
 
-    rhs: Array
-    values: Array
-    defects: Array
-    coercivity: float
-    fixed: float | None  # the largest entry of A(s) outside the free unknowns; None: every entry is free
-    hypotheses: dict[str, float]  # numbers that the metric needs to be ≥ 0
-    reaches: bool = False  # whether there is such a last row
-
-    @property
-    def directions(self) -> slice:
-        """The rows of candidate differences."""
-        return slice(1, len(self.rhs) - self.reaches)
-
-    @property
-    def solves(self) -> int:
-        return int(np.sum(np.any(self.rhs != 0, axis=1)))
-
-    @property
-    def residual_norm(self) -> float:
-        return self._norm(0)
-
-    @property
-    def reach_norm(self) -> float:
-        return self._norm(-1) if self.reaches else 0.0
-
-    def _norm(self, row: int) -> float:
-        b, z, rho = self.rhs[row], self.values[row], self.defects[row]
-        return float(np.sqrt(_squared_norm(b, z, rho, self.coercivity)))
-
-    @property
-    def asymmetry(self) -> float:
-        """The largest |ẑ_i·Mẑ_j − ẑ_j·Mẑ_i|, relative to the energies of the two."""
-        products = self.values @ (self.rhs - self.defects).T
-        sizes = np.sqrt(np.abs(np.diag(products)))
-        scale = np.outer(sizes, sizes)
-        return float(np.max(np.abs(products - products.T)[scale > 0] / scale[scale > 0], initial=0.0))
-
-    @property
-    def rayleigh(self) -> float:
-        """The smallest ẑ·Mẑ / ẑ·ẑ among the solutions: μ cannot be larger, and M not be positive if this is not."""
-        used = np.any(self.values != 0, axis=1)
-        energy, size = (np.sum(self.values[used] * x[used], axis=1) for x in (self.rhs - self.defects, self.values))
-        return float(np.min(energy / size, initial=np.inf))
-
-
-def _squared_norm(b: Array, z: Array, rho: Array, coercivity: float) -> Array:
-    """‖b‖²_{M⁻¹} = b·ẑ + ρ·ẑ + ‖ρ‖²_{M⁻¹} ≤ b·ẑ + ρ·ẑ + ‖ρ‖²/μ, along the last axis; NaN where it comes out negative."""
-    sizes = [np.linalg.norm(x, axis=-1) for x in (b, z, rho)]
-    slack = ROUNDING * np.sqrt(b.shape[-1]) * (sizes[0] + sizes[2]) * sizes[1]
-    found = np.sum((b + rho) * z, axis=-1) + sizes[2] ** 2 / coercivity
-    return np.where(found >= -slack, np.maximum(found, 0.0) + slack, np.nan)
-
-
-def pair_distances(problem: Problem, ranking: Ranked, method: StronglyMonotone, actions: InverseActions) -> Array:
-    """‖Qᵀ W (y_i − y_j)‖_{M⁻¹} among the valid candidates, from the N − 1 solutions.
-
-    Differences are formed before anything is multiplied: of two nearly equal candidates, a Gram matrix would leave only
-    round-off.
+    Each is the value of a program whose round-off is bounded operation by operation (`enclosures/running.py`); where that is
+    not possible, errors are taken for zero and the kind is "estimate". Differences of pairs are formed before anything is
+    multiplied: of two nearly equal candidates, a Gram matrix would leave only round-off.
     """
-    outputs, solutions = ranking.outputs[ranking.candidates.valid], actions.values[actions.directions]
-    i, j = np.triu_indices(len(outputs), 1)
-    z = np.concatenate([np.zeros_like(solutions[:1]), solutions])
-    z = z[i] - z[j]
-    pair_defects = compute.run(
-        _pair_defects, problem, method, ranking.state, _pulled(ranking, outputs[i] - outputs[j]), z
-    )
-    flat = [x.reshape(len(z), -1) for x in pair_defects]
-    found = np.zeros((len(outputs), len(outputs)))
-    found[i, j] = found[j, i] = np.sqrt(_squared_norm(flat[0], z, flat[1], actions.coercivity))
-    return found
+
+    rhs: tuple[Array, Array]
+    values: Array
+    images: tuple[Array, Array]
+    coercivity: float  # less its own error
+    proxy: Array
+    proxy_doubt: Array  # (N, N): how far it may move a gap
+    kind: Kind
+
+    @classmethod
+    def of(
+        cls, problem: Problem, metric_of: Problem, ranking: Ranked, method: StronglyMonotone, actions: InverseActions
+    ) -> "_Evaluated":
+        outputs, weights, state = ranking.outputs[ranking.candidates.valid], ranking.space.weights, ranking.state
+        i, j = np.triu_indices(len(outputs), 1)
+        solutions = np.concatenate([np.zeros_like(actions.values[:1]), actions.values[actions.directions]])
+        ends = actions.values[[0, -1] if actions.reaches else [0]]
+        values = np.concatenate([ends, solutions[i] - solutions[j]])
+        task = None if compares_states(ranking) else ranking.task.map
+        found = [
+            evaluated(_residual, problem, method, state),
+            evaluated(_pair_covectors, metric_of, method, task, state, weights, outputs[i], outputs[j]),
+            evaluated(_images, metric_of, method, state, values),
+            evaluated(_coercivity, metric_of, method, state),
+        ]
+        (residual, covectors, images, (constant, error)), known = zip(*found, strict=True)
+        proxy, doubt, sure = proxy_with_doubt(ranking)
+        reach = [(actions.rhs[-1:], np.zeros_like(actions.rhs[-1:]))] if actions.reaches else []
+        stacked = [[p.reshape(-1, values.shape[1]) for p in pair] for pair in (residual, *reach, covectors)]
+        rhs = tuple(np.concatenate(part) for part in zip(*stacked, strict=True))
+        return cls(
+            (rhs[0], rhs[1]),
+            values,
+            tuple(p.reshape(len(values), -1) for p in images),
+            float(constant - error) * (1 - 4 * UNIT),
+            proxy,
+            doubt,
+            "theorem" if all(known) and sure else "estimate",
+        )
+
+    def norms(self) -> Array:
+        """‖b‖_{M⁻¹} of every row: for the stored b, ‖b‖²_{M⁻¹} = b·ẑ + ρ·ẑ + ‖ρ‖²_{M⁻¹} ≤ b·ẑ + ρ·ẑ + ‖ρ‖²/μ, and ‖δ‖/√μ for
+        what b may be off by. Products of n terms are within γ_n of the sums of their sizes. NaN: a square was negative."""
+        (b, off), z, (image, missed), mu = self.rhs, self.values, self.images, self.coercivity
+        grow, size = gamma(b.shape[1] + 16), np.abs(z)
+        with np.errstate(all="ignore"):
+            rho, doubt = b - image, missed + 4 * UNIT * (np.abs(b) + np.abs(image))
+            product = np.sum((b + rho) * z, axis=1)
+            slack = np.sum((doubt + grow * (np.abs(b) + np.abs(rho))) * size, axis=1) + b.shape[1] * SMALL
+            lost = (np.linalg.norm(rho, axis=1) + np.linalg.norm(doubt, axis=1) + ROOT_SMALL) * (1 + grow)
+            square = (product + (slack + lost**2 / mu) * (1 + grow)) * UP
+            unstated = (np.linalg.norm(off, axis=1) + np.where(off.any(axis=1), ROOT_SMALL, 0)) / np.sqrt(mu)
+            return UP * (np.sqrt(square) + unstated * (1 + grow))
 
 
-def _pair_defects(problem: Problem, method: StronglyMonotone, state: JaxArray, covectors: JaxArray, z: JaxArray):
-    """b and b − M ẑ for every pair."""
+SMALL, ROOT_SMALL = 2.0**-1000, 2.0**-500  # above what underflow can take from a product, and from a norm
+
+
+def _residual(problem: Problem, method: StronglyMonotone, state: JaxArray) -> JaxArray:
+    return method.prepare(problem, state).residual
+
+
+def _coercivity(problem: Problem, method: StronglyMonotone, state: JaxArray) -> JaxArray:
+    return method.prepare(problem, state).coercivity
+
+
+def _images(problem: Problem, method: StronglyMonotone, state: JaxArray, rows: JaxArray) -> JaxArray:
+    """M ẑ for every row."""
     metric = method.prepare(problem, state)
     shape = metric.residual.shape
-    rhs = jax.vmap(metric.free)(covectors)
-    return rhs, rhs - jax.lax.map(lambda row: metric.apply(row.reshape(shape)), z)
+    return jax.lax.map(lambda row: metric.apply(row.reshape(shape)), rows)
 
 
-def pulled_differences(ranking: Ranked) -> Array:
-    """Qᵀ W (y_k − y_1) for all valid candidates but the first, as covectors of the state."""
-    outputs = ranking.outputs[ranking.candidates.valid]
-    return _pulled(ranking, outputs[1:] - outputs[0])
+def _pair_covectors(
+    problem: Problem,
+    method: StronglyMonotone,
+    task: Callable[[JaxArray], JaxArray] | None,
+    state: JaxArray,
+    weights: JaxArray,
+    left: JaxArray,
+    right: JaxArray,
+) -> JaxArray:
+    """Qᵀ W (y_i − y_j) on the free unknowns, for every pair."""
+    weighted = weights * (left - right)
+    pulled = weighted if task is None else pull_back(task, state, weighted)
+    return jax.vmap(method.prepare(problem, state).free)(pulled)
 
 
-def _pulled(ranking: Ranked, differences: Array) -> Array:
-    weighted = ranking.space.weights * differences
-    return weighted if compares_states(ranking) else compute.run(_pull_back, ranking.task.map, ranking.state, weighted)
-
-
-def _pull_back(task: Callable[[JaxArray], JaxArray], state: JaxArray, covectors: JaxArray) -> JaxArray:
-    _, pull = jax.vjp(task, state)
-    return jax.vmap(lambda d: pull(d)[0])(covectors)
-
-
-def _actions(problem: Problem, method: StronglyMonotone, state: JaxArray, differences: JaxArray):
-    """Right-hand sides (the residual, then the differences), approximate solutions, defects; μ; the largest fixed row."""
-    metric = method.prepare(problem, state)
-    rhs = jnp.concatenate([metric.residual[None], jax.vmap(metric.free)(differences)])
-
-    def one(b: JaxArray) -> tuple[JaxArray, JaxArray]:
-        solve = metric.solve(b)
-        return solve.value, -solve.defect
-
-    values, defects = jax.lax.map(one, rhs)
-    _, pull = jax.vjp(metric.free, state)
-    free = pull(jnp.ones_like(metric.residual))[0]
-    fixed = jnp.max(jnp.abs(problem.defect(state)) * (1 - free))
-    return rhs, values, defects, metric.coercivity, fixed, metric.hypotheses
+def _in_pairs(upper: Array) -> Array:
+    """A symmetric matrix from its entries above the diagonal, which is zero."""
+    count = round((1 + np.sqrt(1 + 8 * len(upper))) / 2)
+    found = np.zeros((count, count))
+    found[np.triu_indices(count, 1)] = upper
+    return found + found.T
 
 
 def _secant_ratios(problem: Problem, method: StronglyMonotone, state: JaxArray, others: JaxArray) -> JaxArray:
@@ -228,67 +243,7 @@ def _secant_ratios(problem: Problem, method: StronglyMonotone, state: JaxArray, 
     return jax.lax.map(one, others)
 
 
-def inverse_actions(
-    problem: Problem, ranking: Ranked, method: StronglyMonotone, reach: Array | None = None
-) -> InverseActions:
-    directions = pulled_differences(ranking)
-    if reach is not None:
-        directions = np.concatenate([directions, reach[None]])
-    found = compute.run(_actions, problem, method, ranking.state, directions)
-    *rows, coercivity, fixed, hypotheses = found
-    flat = [x.reshape(len(x), -1) for x in rows]
-    needed = {name: float(value) for name, value in hypotheses.items()}
-    all_free = flat[0].shape[1] == np.size(ranking.state)
-    left = None if all_free else float(fixed)
-    return InverseActions(*flat, coercivity=float(coercivity), fixed=left, hypotheses=needed, reaches=reach is not None)
-
-
-def compares_states(ranking: Ranked) -> bool:
-    """Whether the task is the whole state, entry by entry."""
-    return ranking.task.map is tasks.field().map and ranking.outputs.shape[1:] == np.shape(ranking.state)
-
-
-def proxy_of(ranking: Ranked) -> Array:
-    """q = Q(s), from the state itself."""
-    return ranking.task.outputs(np.asarray(ranking.state)[None])[0]
-
-
 def _foreign(problem: Problem, ranking: Ranked) -> Enclosure:
     said = f"{np.shape(ranking.state)}, the problem has {problem.state_shape}"
     belongs = Assumption("the ranking's state belongs to the problem", False, said)
     return Enclosure("theorem", TARGET, open_gaps(len(ranking.names)), np.inf, "the energy norm of M", (belongs,))
-
-
-def in_all_places(bounds: Array, ranking: Ranked) -> Array:
-    """Bounds of valid candidates in the place of all; what is excluded stays open."""
-    valid = ranking.candidates.valid
-    full = np.full((len(valid), len(valid)), np.nan)
-    full[np.ix_(valid, valid)] = bounds
-    return full
-
-
-def common_assumptions(ranking: Ranked, actions: InverseActions) -> tuple[Assumption, ...]:
-    """What every strongly monotone certificate rests on and can be checked."""
-    constant, residual = actions.coercivity, actions.rhs[0]
-    return (
-        Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
-        Assumption("the task is linear, as declared", ranking.task.linear, ranking.task.name),
-        Assumption("the metric is coercive: μ > 0", bool(np.isfinite(constant) and constant > 0), constant),
-        Assumption(
-            "no solve contradicts it: the smallest ẑ·Mẑ / ẑ·ẑ seen is not below μ",
-            actions.rayleigh >= (1 - 1e-6) * constant,
-            actions.rayleigh,
-        ),
-        Assumption("nor that it is symmetric: ẑ_i·Mẑ_j = ẑ_j·Mẑ_i", actions.asymmetry <= 1e-6, actions.asymmetry),
-        *(Assumption(f"{name} ≥ 0", value >= 0, value) for name, value in actions.hypotheses.items()),
-        *(
-            []
-            if actions.fixed is None
-            else [Assumption("boundary rows hold exactly", actions.fixed == 0, actions.fixed)]
-        ),
-        Assumption(
-            "state and residual are finite",
-            bool(np.isfinite(ranking.state).all() and np.isfinite(residual).all()),
-            float(np.abs(residual).max(initial=0.0)),
-        ),
-    )

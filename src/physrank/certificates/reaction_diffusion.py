@@ -13,20 +13,19 @@ from typing import Any
 import numpy as np
 
 from physrank import _optional
-from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
-from physrank.certificates.monotone import (
-    TARGET,
+from physrank.certificates.actions import (
     InverseActions,
-    StronglyMonotone,
     common_assumptions,
     compares_states,
     in_all_places,
     inverse_actions,
     proxy_of,
 )
+from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
+from physrank.certificates.enclosures.rounding import SMALLEST, Interval, above, below, gamma, product_bounds
+from physrank.certificates.monotone import TARGET, StronglyMonotone
 from physrank.certificates.ranked import Ranked
-from physrank.certificates.rounding import SMALLEST, Interval, above, below, gamma, product_bounds
-from physrank.certificates.uncertain_data import UncertainData, faces
+from physrank.certificates.reaction_diffusion_data import UncertainData, faces, sides
 from physrank.equations import ReactionDiffusion
 from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array
@@ -46,14 +45,14 @@ class ValidatedReactionDiffusion:
             return StronglyMonotone()(problem, ranking)
         state, widths = np.asarray(ranking.state, np.float64), ranking.data_half_widths
         data = UncertainData.of(problem, widths, state) if widths else UncertainData(problem, None, 0.0)
-        if not compares_states(ranking):
-            found = StronglyMonotone()(data.smallest, ranking, data.reach, data.flux)
+        if not (compares_states(ranking) and _has_faces(data.smallest)):
+            found = StronglyMonotone()(problem, ranking, data.reach, data.flux, data.smallest)
             return replace(found, covers_data=bool(widths))
         actions = inverse_actions(data.smallest, ranking, StronglyMonotone(), data.reach)
         operator = EnclosedOperator(data.smallest, state)
         stated = EnclosedOperator(problem, state).residual if widths else operator.residual
         assumptions = (
-            *(a for a in common_assumptions(ranking, actions) if "coercive" not in a.statement),
+            *common_assumptions(ranking, actions),
             Assumption("the metric is coercive: μ > 0, enclosed", operator.coercivity > 0, operator.coercivity),
         )
         gaps, state_bound = open_gaps(len(ranking.names)), np.inf
@@ -69,6 +68,16 @@ class ValidatedReactionDiffusion:
             solves=actions.solves,
             covers_data=bool(widths),
         )
+
+
+def _has_faces(problem: ReactionDiffusion) -> bool:
+    """Whether every harmonic mean is a number: not so between two neighbours that are zero."""
+    a = np.asarray(problem.diffusion)
+    return all(
+        np.all(np.minimum(*(np.abs(s) for s in (low, high))) + np.maximum(np.abs(low), np.abs(high)) > 0)
+        and np.all(low + high != 0)
+        for low, high in (sides(a, axis) for axis in range(a.ndim))
+    )
 
 
 def _enclose(

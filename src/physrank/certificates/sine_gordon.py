@@ -8,14 +8,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from physrank.certificates._sine_gordon_flow import multiplicity, reconstruct, verlet_slopes, wavenumbers
-from physrank.certificates._terminal import channel_weights, defects, enclose, from_initial, ready, unknown
+from physrank.certificates._terminal import channel_weights, enclose, from_initial, ready, unknown
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold
+from physrank.certificates.enclosures.fourier import transform_error
+from physrank.certificates.enclosures.rounding import UNIT
+from physrank.certificates.paths.sine_gordon import multiplicity, reconstruct, verlet_stages, wavenumbers
+from physrank.certificates.paths.trigonometric import scaled_nyquist
 from physrank.certificates.ranked import Ranked
-from physrank.certificates.trigonometric import scaled_nyquist
 from physrank.equations import SineGordon
 from physrank.geometry.space import Array
 
+UP = 1 + 2.0**-46  # covers the few roundings of a factor or a sum in the recursions
+SMALL = 2.0**-500  # above what underflow can take from a norm
 MASSES = 2.0 ** (-np.arange(9) / 4)  # κ of the energies ‖v‖² + c²‖u_x‖² + κ²‖u‖²
 
 TARGETS = {
@@ -33,20 +37,30 @@ NORMS = {
 
 @dataclass(frozen=True, eq=False)
 class Energies:
-    """Norms ‖v‖² + ‖ω u‖², ω acting on Fourier modes: one row of `frequencies` per κ."""
+    """Norms ‖v‖² + ‖ω u‖², ω acting on Fourier modes: one row of `frequencies` per κ.
+
+    The frequencies are computed: the true ones are within a factor 1 ± `slack` of them.
+    """
 
     frequencies: Array  # (energies, modes)
+    slack: float
     reach: Array  # |u(x)| ≤ reach · norm, for every x
     length: float
     points: int
 
     @classmethod
     def verlet(cls, problem: SineGordon, step: float) -> "Energies":
-        """ω² = Ω² (1 − (τΩ/2)²), Ω² = c²k² + κ²: the linear Verlet substep preserves this norm exactly."""
+        """ω² = Ω² (1 − (τΩ/2)²), Ω² = c²k² + κ²: the linear Verlet substep preserves this norm exactly.
+
+        1 − (τΩ/2)² is off by 32u at most, 1/(1 − (τΩ/2)²) times that relative to itself.
+        """
         full = (float(problem.speed) * wavenumbers(problem)) ** 2 + MASSES[:, None] ** 2
-        frequencies = np.sqrt(full * (1 - step**2 * full / 4))  # NaN beyond the stable substep
+        left = 1 - step**2 * full / 4
+        slack = 64 * UNIT * (1 + 1 / float(left.min()))
+        frequencies = np.sqrt(full * left)  # NaN beyond the stable substep
         reach = np.sqrt(np.sum(multiplicity(problem.points) / frequencies**2, axis=1) / problem.length)
-        return cls(frequencies, reach, problem.length, problem.points)
+        slack = slack if 0 < slack < 0.01 else np.nan
+        return cls(frequencies, slack, reach * (1 + 2 * slack) * UP, problem.length, problem.points)
 
     @classmethod
     def continuous(cls, problem: SineGordon) -> "Energies":
@@ -54,27 +68,44 @@ class Energies:
         c = float(problem.speed)
         frequencies = np.hypot(c * wavenumbers(problem), MASSES[:, None])
         reach = np.sqrt(1 / np.tanh(MASSES * problem.length / (2 * c)) / (2 * c * MASSES))
-        return cls(frequencies, reach, problem.length, problem.points)
+        return cls(frequencies, 64 * UNIT, reach * UP, problem.length, problem.points)
 
     @property
     def floor(self) -> Array:
         """min ω: ‖u‖ ≤ norm / floor."""
-        return self.frequencies.min(axis=1)
+        return self.frequencies.min(axis=1) * (1 - self.slack) / UP
+
+    @property
+    def ceiling(self) -> Array:
+        """max ω."""
+        return self.frequencies.max(axis=1) * (1 + self.slack) * UP
 
     def norms(self, rows: Array) -> Array:
-        """Of rows `(n, 2, points)`: `(n, energies)`."""
+        """Of rows `(n, 2, points)`: `(n, energies)`; a transform errs by φ ‖·‖, which ω multiplies by its largest value."""
         power = self.length * multiplicity(self.points) * np.abs(np.fft.rfft(rows, norm="forward")) ** 2
-        return np.sqrt(power[:, 0] @ self.frequencies.T**2 + power[:, 1].sum(axis=1)[:, None])
+        size = np.sqrt(power[:, 0] @ self.frequencies.T**2 + power[:, 1].sum(axis=1)[:, None])
+        u, v = np.sqrt(power.sum(axis=2)).T
+        lost = (
+            2 * transform_error(self.points) * (self.ceiling * u[:, None] + v[:, None]) + np.sqrt(self.points) * SMALL
+        )
+        return UP * (size * (1 + self.slack) + lost)
+
+    def apart(self, displaced: Array, pushed: Array) -> Array:
+        """The norm of anything whose displacement and velocity are so large in L²: `(…, energies)`."""
+        return UP * (self.ceiling * np.asarray(displaced)[..., None] + np.asarray(pushed)[..., None])
 
     def improved(self, bounds: Array, to: "Energies | None" = None) -> Array:
         """The best bound of one vector in every norm of `to`, from its bounds in all of these."""
-        others = (to or self).frequencies
-        ratios = np.max(others[None] / self.frequencies[:, None], axis=2)
-        return np.min(bounds[:, None] * np.maximum(ratios, 1.0), axis=0)
+        other = to or self
+        ratios = np.max(other.frequencies[None] / self.frequencies[:, None], axis=2)
+        grown = UP * ratios * (1 + 2 * (self.slack + other.slack))
+        if other is self:
+            np.fill_diagonal(grown, 1.0)
+        return np.min(bounds[:, None] * np.maximum(grown, 1.0), axis=0)
 
     def in_metric(self, bounds: Array, displacement: float, velocity: float) -> float:
         """√(displacement ‖u‖² + velocity ‖v‖²) from the bounds of (u, v)."""
-        return float(np.min(bounds * np.sqrt(np.maximum(displacement / self.floor**2, velocity))))
+        return UP * float(np.min(bounds * np.sqrt(np.maximum(displacement / self.floor**2, velocity))))
 
 
 @dataclass(frozen=True)
@@ -97,7 +128,12 @@ class SineGordonEnergy:
         assumptions = ready(problem, ranking, SineGordon)
         if not all_hold(assumptions):
             return unknown(ranking, target, norm, assumptions)
-        assumptions += (_stable(problem) if self.target == "grid" else _uniform(ranking),)
+        smooth = Assumption(
+            "errors of transforms are bounded: the number of points has no large prime factor",
+            bool(np.isfinite(transform_error(problem.points))),
+            str(problem.points),
+        )
+        assumptions += (_stable(problem) if self.target == "grid" else _uniform(ranking), smooth)
         with np.errstate(all="ignore"):
             fields = None if self.target == "grid" else (_as_functions(ranking.outputs), _as_functions(ranking.proxy))
             energies, bounds = self.bounds(problem, ranking.state)
@@ -109,29 +145,31 @@ class SineGordonEnergy:
     def bounds(self, problem: SineGordon, state: Array) -> tuple[Energies, Array]:
         """Bounds of s_N − u_N in every energy, for any trajectory s; its first row is taken from the problem."""
         state = from_initial(problem, state)
-        if self.target == "grid":
-            return grid_bounds(problem, state, defects(problem, state))
-        return continuum_bounds(problem, state)
+        return grid_bounds(problem, state) if self.target == "grid" else continuum_bounds(problem, state)
 
 
-def grid_bounds(problem: SineGordon, state: Array, defect: Array) -> tuple[Energies, Array]:
-    """The recursion over rows for the Verlet map, from the defects of all rows but the first.
+def grid_bounds(problem: SineGordon, state: Array) -> tuple[Energies, Array]:
+    """The recursion over rows for the Verlet map.
 
     A substep is kick ∘ linear Verlet ∘ kick, and a kick v += ½τ(κ² − σ)u stretches by at most e^{asinh β/2} with
-    β = ½τ max|κ² − σ| / min ω.
+    β = ½τ max|κ² − σ| / min ω. What round-off adds in a substep enters where it arises, and grows from there.
     """
     steps = np.diff(np.asarray(problem.times)) / problem.substeps
-    least, largest = verlet_slopes(problem, state)
+    path = verlet_stages(problem, state)
+    touched = path.displaced * np.sqrt(problem.points / problem.length) * UP  # at every point
     energies, bounds = Energies.verlet(problem, steps[0]), np.zeros(len(MASSES))  # e_0 = 0
     for n, step in enumerate(steps):
         ahead = Energies.verlet(problem, step)
         bounds, energies = energies.improved(bounds, to=ahead), ahead
+        local = energies.apart(path.displaced[n], path.pushed[n])
         for j in range(problem.substeps):
-            for stage in (j, j + 1):
-                near = np.min(energies.reach * bounds)
-                mismatch = slope_mismatch(least[n, stage] - near, largest[n, stage] + near)
-                bounds = bounds * np.exp(np.arcsinh(step * mismatch / (4 * energies.floor)))
-        bounds = energies.improved(bounds) + energies.norms(defect[n : n + 1])[0]
+            for stage, moved in ((j, 0.0), (j + 1, touched[n, j])):
+                near = np.min(energies.reach * bounds) + moved
+                mismatch = secant_mismatch(path.least[n, stage], path.largest[n, stage], near)
+                bounds = UP * bounds * np.exp(np.arcsinh(step * mismatch / (4 * energies.floor)))
+            bounds = bounds + local[j]
+        jump = energies.norms(path.jumps[n : n + 1])[0] + energies.apart(*(part[n] for part in path.unsure))
+        bounds = UP * (energies.improved(bounds) + jump)
     return energies, bounds
 
 
@@ -139,16 +177,22 @@ def continuum_bounds(problem: SineGordon, state: Array) -> tuple[Energies, Array
     """The recursion over rows for the equation itself: residuals and jumps are added, rates multiply."""
     steps = np.diff(np.asarray(problem.times)) / problem.substeps
     found, energies = reconstruct(problem, state), Energies.continuous(problem)
-    jumps, bounds = energies.norms(found.jumps), np.zeros(len(MASSES))
+    jumps = energies.norms(found.jumps) + energies.apart(*found.unsure)
+    local, bounds = energies.apart(found.displaced, found.pushed), np.zeros(len(MASSES))
     worst = slope_mismatch(-1.0, 1.0) / (2 * MASSES)
     for n, step in enumerate(steps):
         for j in range(problem.substeps):
-            bounds = bounds + found.residuals[n, j]
-            near = np.min(energies.reach * np.exp(worst * step) * bounds)  # during the whole substep
-            mismatch = slope_mismatch(found.least[n, j] - near, found.largest[n, j] + near)
-            bounds = bounds * np.exp(step * mismatch / (2 * MASSES))
-        bounds = energies.improved(bounds) + jumps[n]
+            bounds = bounds + found.residuals[n, j] + local[n, j]
+            near = np.min(energies.reach * np.exp(worst * step) * bounds) * UP  # during the whole substep
+            mismatch = secant_mismatch(found.least[n, j], found.largest[n, j], near)
+            bounds = UP * bounds * np.exp(step * mismatch / (2 * MASSES))
+        bounds = UP * (energies.improved(bounds) + jumps[n])
     return energies, bounds
+
+
+def secant_mismatch(least: float, largest: float, near: float) -> Array:
+    """max |κ² − σ| over secant slopes σ = ∫ cos(s − θd) dθ with |d| ≤ near: |σ − cos s| ≤ ∫ θ|d| dθ = near/2."""
+    return slope_mismatch(least - near / 2, largest + near / 2)
 
 
 def slope_mismatch(least: float, largest: float) -> Array:
@@ -165,7 +209,7 @@ def _stable(problem: SineGordon) -> Assumption:
 def _uniform(ranking: Ranked) -> Assumption:
     weights = ranking.space.weights.reshape(2, -1)
     spread = float(np.max(np.ptp(weights, axis=1) / weights.max(axis=1)))
-    return Assumption("the metric weighs all points of a field alike", spread < 1e-12, spread)
+    return Assumption("the metric weighs all points of a field alike", spread == 0, spread)
 
 
 def _as_functions(values: Array) -> Array:

@@ -66,6 +66,7 @@ class DirichletMetric(SecantMetric):
     constant: Float[Array, ""]
     cubic: Float[Array, ""]
     smallest_diffusion: Float[Array, ""]
+    linear_part: Float[Array, ""]
 
     def apply(self, direction: Array) -> Array:
         return self.diffusion.apply(jnp.pad(direction, 1)) + self.reaction * direction
@@ -87,7 +88,11 @@ class DirichletMetric(SecantMetric):
 
     @property
     def hypotheses(self) -> dict[str, Float[Array, ""]]:
-        return {"the cubic coefficient γ": self.cubic, "the smallest diffusion a": self.smallest_diffusion}
+        return {
+            "the cubic coefficient γ": self.cubic,
+            "the smallest diffusion a": self.smallest_diffusion,
+            "λ, or the least eigenvalue of K + λ": self.linear_part,  # else there may be several zeros
+        }
 
 
 class ReactionDiffusion(Problem):
@@ -215,14 +220,19 @@ class ReactionDiffusion(Problem):
         """M_s: the residual in its dual norm bounds ‖s − u_h‖ in its norm, for any s with zero boundary values."""
         reaction = self.linear + 0.75 * self.cubic * _interior(state) ** 2
         residual, constant = _interior(self.defect(state)), self.coercivity(state)
-        return DirichletMetric(self.operator, reaction, residual, constant, self.cubic, jnp.min(self.diffusion))
+        least = jnp.where(self.linear >= 0, self.linear, self.linear + (1 - 1e-12) * self._least_of_diffusion())
+        return DirichletMetric(self.operator, reaction, residual, constant, self.cubic, jnp.min(self.diffusion), least)
+
+    def _least_of_diffusion(self) -> Float[Array, ""]:
+        """A lower bound of the eigenvalues of K."""
+        smallest_face = jnp.min(jnp.stack([jnp.min(face) for face in self.operator.faces]))
+        return smallest_face * sum(
+            4 / self.spacing**2 * np.sin(np.pi / (2 * (n - 1))) ** 2 for n in self.diffusion.shape
+        )
 
     def coercivity(self, state: Array) -> Float[Array, ""]:
         """Analytic lower bound μ of K + λ + ¾γ v²."""
-        h = self.spacing
-        smallest_face = jnp.min(jnp.stack([jnp.min(face) for face in self.operator.faces]))
-        laplacian = sum(4 / h**2 * np.sin(np.pi / (2 * (n - 1))) ** 2 for n in self.diffusion.shape)
-        return self.linear + smallest_face * laplacian + 0.75 * self.cubic * jnp.min(_interior(state) ** 2)
+        return self.linear + self._least_of_diffusion() + 0.75 * self.cubic * jnp.min(_interior(state) ** 2)
 
     def coarsen(
         self, *, points: int | None = None, substeps: int | None = None, rows: int | None = None

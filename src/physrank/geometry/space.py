@@ -64,5 +64,5 @@ class TaskSpace:
 
     def distances(self, outputs: Array) -> Array:
         """All ‖y_i − y_j‖_M, an N × N matrix, from differences (not from a Gram matrix, which cancels)."""
-        flat = self.coordinates(outputs)
-        return np.stack([np.linalg.norm(flat - row, axis=-1) for row in flat])
+        outputs = np.asarray(outputs, np.float64)
+        return np.stack([self.norm(outputs - row) for row in outputs])

@@ -7,7 +7,7 @@ import pytest
 import physrank as pr
 from helpers import solve
 from physrank.certificates import reaction_diffusion as validated
-from physrank.certificates.uncertain_data import UncertainData
+from physrank.certificates.reaction_diffusion_data import UncertainData
 from problems import reaction_diffusion
 
 NAMES = ("diffusion", "forcing", "linear", "cubic")

@@ -8,7 +8,7 @@ import numpy as np
 
 import physrank as pr
 from burgers_flows import GRID, NU, POINTS, TIMES, fine, norm, problem_of
-from physrank.certificates.burgers_path import measure, reconstruct
+from physrank.certificates.paths.burgers import measure, reconstruct
 
 
 def test_without_growth_the_bound_is_wrong():

@@ -39,6 +39,18 @@ def _step(x: Array) -> Array:
     return step
 
 
+def rounds_to_nearest() -> bool:
+    """Whether this thread's arithmetic is what all bounds here assume: to nearest, with gradual underflow.
+
+    Other programs may have told the processor otherwise (`torch.set_flush_denormal`), so it is asked each time.
+    """
+    one, small = np.ones(8), np.full(8, 2.0**-1022)
+    kept = np.all(small / 2 * 2 == small) and np.all(small / 2 > 0) and np.all((small * (1 + 2.0**-52) - small) > 0)
+    nearest = np.all(one + 2.0**-54 == one) and np.all(one - 2.0**-55 == one) and np.all(-one - 2.0**-54 == -one)
+    finer = np.all(one + 1.5 * 2.0**-53 == 1 + 2.0**-52)
+    return bool(kept and nearest and finer)
+
+
 def gamma(operations: int) -> float:
     """γ_k = k u / (1 − k u), rounded up: the relative error of a result that k operations led to."""
     return float(above(np.asarray(above(np.asarray(operations * UNIT)) / below(np.asarray(1 - operations * UNIT)))))

@@ -7,7 +7,7 @@ import pytest
 
 from energy_cases import waves
 from helpers import solve
-from physrank.certificates import _sine_gordon_flow
+from physrank.certificates.paths import sine_gordon as path
 from physrank.geometry.lifts import lift
 
 
@@ -15,7 +15,8 @@ def test_verlet_slopes_are_those_of_the_flow():
     times = [0.0, 0.05, 0.12]
     problem = waves(4, times=times, substeps=1)
     state = solve(problem) + 0.01 * np.random.default_rng(0).standard_normal((3, 2, 32))
-    least, largest = _sine_gordon_flow.verlet_slopes(problem, state)
+    stages = path.verlet_stages(problem, state)
+    least, largest = stages.least, stages.largest
     for n in range(2):
         row = jax.tree.map(lambda leaf, n=n: leaf[n], problem.marching.forcing)
         ahead = np.cos(np.asarray(problem.flow(jnp.asarray(state[n]), problem.speed, row))[0])
@@ -27,21 +28,19 @@ def test_verlet_slopes_are_those_of_the_flow():
 def test_remainders_of_the_residual_are_bounds(amplitude):
     """What sampling at Gauss nodes and on the fine grid misses of sin ŝ, against dense samples."""
     random, points, fine = np.random.default_rng(5), 8, 16
-    series = [
-        amplitude * random.standard_normal((1, points)) / 3.0 ** (2 * m) for m in range(_sine_gordon_flow.DEGREE + 1)
-    ]
+    series = [amplitude * random.standard_normal((1, points)) / 3.0 ** (2 * m) for m in range(path.DEGREE + 1)]
     spectra = [np.fft.rfft(term, norm="forward") for term in series]
-    sizes = np.stack([_sine_gordon_flow.multiplicity(points) * np.abs(c) for c in spectra])
-    dense = [_sine_gordon_flow._lifted(c, points, 256) for c in spectra]
-    nodes = (np.polynomial.legendre.leggauss(_sine_gordon_flow.NODES)[0] + 1) / 2
+    sizes = np.stack([path.multiplicity(points) * np.abs(c) for c in spectra])
+    dense = [path._lifted(c, points, 256) for c in spectra]
+    nodes = (np.polynomial.legendre.leggauss(path.NODES)[0] + 1) / 2
     z = np.linspace(0, 1, 41)
     missed_space = missed_time = 0.0
     for at in z:
-        g = np.sin(_sine_gordon_flow._at(dense, at))
+        g = np.sin(path._at(dense, at))
         missed_space = max(missed_space, np.abs(g - lift(g[:, :: 256 // fine], (256,), "fourier")).max())
-    samples = np.stack([np.sin(_sine_gordon_flow._at(dense, at))[0] for at in nodes])
+    samples = np.stack([np.sin(path._at(dense, at))[0] for at in nodes])
     for at in z:
         basis = [np.prod([(at - b) / (a - b) for b in nodes if b != a]) for a in nodes]
-        missed_time = max(missed_time, np.abs(np.sin(_sine_gordon_flow._at(dense, at))[0] - basis @ samples).max())
-    assert missed_space <= _sine_gordon_flow._outside_grid(sizes.sum(axis=0), fine)[0] < 1e4 * missed_space
-    assert missed_time <= _sine_gordon_flow._between_nodes(sizes.sum(axis=2))[0] + 1e-15
+        missed_time = max(missed_time, np.abs(np.sin(path._at(dense, at))[0] - basis @ samples).max())
+    assert missed_space <= path._outside_grid(sizes.sum(axis=0), fine)[0] < 1e4 * missed_space
+    assert missed_time <= path._between_nodes(sizes.sum(axis=2))[0] + 1e-15

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import physrank as pr
-from physrank.certificates.trigonometric import Line, coefficients
+from physrank.certificates.paths.trigonometric import Line, coefficients
 
 
 @cache

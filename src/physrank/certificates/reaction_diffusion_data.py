@@ -19,7 +19,7 @@ import numpy as np
 
 from physrank import compute
 from physrank._arrays import as_double
-from physrank.certificates.rounding import Interval, above, below
+from physrank.certificates.enclosures.rounding import Interval, above, below
 from physrank.equations import ReactionDiffusion
 from physrank.geometry.space import Array
 
@@ -69,7 +69,7 @@ def _flux(problem: ReactionDiffusion, half: Array, smallest: Array, state: Array
     for axis in range(a.ndim):
         least, stated, most = (faces(field, axis) for field in (smallest, a, above(a + half)))
         off = Interval.of(np.maximum(above(most.high - stated.low), above(stated.high - least.low)))
-        low, high = _sides(state, axis)
+        low, high = sides(state, axis)
         steps = (Interval.of(high) - low) * scale
         total = total + ((off * steps).squared() / Interval(least.low, least.low)).total(a.ndim)
     return float(total.root().high)
@@ -77,11 +77,11 @@ def _flux(problem: ReactionDiffusion, half: Array, smallest: Array, state: Array
 
 def faces(a: Array, axis: int) -> Interval:
     """Harmonic means 2 a⁻ a⁺ / (a⁻ + a⁺) along an axis, at interior positions of the others: growing in both."""
-    low, high = (Interval.of(side) for side in _sides(a, axis))
+    low, high = (Interval.of(side) for side in sides(a, axis))
     return 2.0 * low * high / (low + high)
 
 
-def _sides(nodes: Array, axis: int) -> tuple[Array, Array]:
+def sides(nodes: Array, axis: int) -> tuple[Array, Array]:
     """The nodes below and above each face of an axis."""
     inner = [slice(None) if d == axis else slice(1, -1) for d in range(nodes.ndim)]
     found = nodes[tuple(inner)]

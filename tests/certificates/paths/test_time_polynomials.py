@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from physrank.certificates import time_polynomials
+from physrank.certificates.paths import time_polynomials
 
 THETA = np.linspace(0, 1, 7)
 

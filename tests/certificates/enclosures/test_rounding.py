@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from physrank.certificates import rounding
-from physrank.certificates.rounding import Interval, above, below, gamma, product_bounds
+from physrank.certificates.enclosures import rounding
+from physrank.certificates.enclosures.rounding import Interval, above, below, gamma, product_bounds
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e150, max_value=1e150)
 ENDS = st.tuples(FINITE, FINITE).map(sorted)

@@ -7,21 +7,39 @@ from jaxtyping import Array as JaxArray
 from numpy.typing import NDArray
 
 from physrank import _optional
+from physrank.certificates.enclosures.fourier import WIDE, WIDE_UNIT, transform_error
+from physrank.certificates.enclosures.rounding import UNIT, gamma
 from physrank.equations import Burgers
 from physrank.geometry.space import Array
 
+UP = 1 + 2.0**-46  # covers the rounding of a few scalars
+SMALL = 2.0**-480  # above what underflow can take from a norm
+
 
 def coefficients(rows: Array) -> NDArray[np.complex128]:
-    """c_k, k = 0 … n/2, of the trigonometric interpolant Σ_{|k| ≤ n/2} c_k e^{2πikx/L} of real values on n points."""
-    return np.fft.rfft(rows, norm="forward") * halves(rows.shape[-1])
+    """c_k, k = 0 … n/2, of the trigonometric interpolant Σ_{|k| ≤ n/2} c_k e^{2πikx/L} of real values on n points.
+
+    In L² they are right to `coefficient_error` times the norm on the grid.
+    """
+    wide = np.fft.rfft(np.asarray(rows).astype(WIDE), norm="forward") * halves(rows.shape[-1])
+    return wide.astype(np.complex128)
+
+
+def coefficient_error(points: int) -> float:
+    return 2 * transform_error(points, WIDE_UNIT) + 4 * UNIT
 
 
 def scaled_nyquist(values: Array, factor: float) -> Array:
-    """Real values with the last mode of an even grid multiplied."""
-    spectrum = np.fft.rfft(values)
-    if values.shape[-1] % 2 == 0:
-        spectrum[..., -1] *= factor
-    return np.fft.irfft(spectrum, n=values.shape[-1])
+    """Real values with the last mode of an even grid multiplied: its coefficient is a sum with alternating signs.
+
+    Every entry errs by less than 2⁻⁴⁶ of the largest (NumPy adds pairwise).
+    """
+    points = values.shape[-1]
+    if points % 2:
+        return values
+    signs = np.where(np.arange(points) % 2, -1.0, 1.0)
+    last = np.sum(values.astype(WIDE) * signs, axis=-1, keepdims=True) / points
+    return values + np.asarray((factor - 1) * last, np.float64) * signs
 
 
 def halves(points: int) -> Array:
@@ -103,7 +121,27 @@ class Line(eqx.Module):
         return self.length * (products[..., 0] + 2 * jnp.sum(products[..., 1:], axis=-1))
 
     def norm(self, c: JaxArray) -> JaxArray:
-        return jnp.sqrt(self.inner(c, c))
+        """Not below the L² norm, whatever falls below the smallest number on the way."""
+        return self._summed(c) * jnp.sqrt(self.inner(c, c)) + SMALL * np.sqrt(self.length)
+
+    @property
+    def blur(self) -> float:
+        """φ of the fine grid, and some roundings: what values on it are off by, relative to their norm."""
+        return transform_error(self.grid) + 64 * UNIT
+
+    def largest(self, c: JaxArray) -> JaxArray:
+        """Σ |c_k| over all modes ≥ max_x |u|."""
+        sizes = jnp.abs(c)
+        return self._summed(c) * (sizes[..., 0] + 2 * jnp.sum(sizes[..., 1:], axis=-1))
+
+    @staticmethod
+    def _summed(c: JaxArray) -> float:
+        """Covers the rounding of a sum over modes, in any order."""
+        return UP * (1 + gamma(c.shape[-1] + 8))
+
+    def pointwise(self, c: JaxArray) -> JaxArray:
+        """What a computed value at a grid point can be off by."""
+        return self.blur * np.sqrt(self.grid / self.length) * self.norm(c)
 
     def missed(self, c: JaxArray) -> JaxArray:
         """How far max_x u can be above its maximum on the grid.
@@ -111,7 +149,7 @@ class Line(eqx.Module):
         Where it is attained u_x = 0, and a grid point is within δ/2: at most δ²/8 · max |u_xx| ≤ δ²/8 · Σ k² |c_k|.
         """
         curvature = 2 * jnp.sum(self.wavenumber(c.shape[-1]) ** 2 * jnp.abs(c), axis=-1)
-        return (self.length / self.grid) ** 2 / 8 * curvature
+        return self._summed(c) * (self.length / self.grid) ** 2 / 8 * curvature
 
 
 def times(factors: JaxArray | Array, c: JaxArray) -> JaxArray:

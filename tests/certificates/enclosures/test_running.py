@@ -1,0 +1,131 @@
+"""Running error bounds against many digits: the value in exact arithmetic is always within the error."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import mpmath
+import numpy as np
+import pytest
+
+from physrank.certificates.enclosures import running
+from physrank.certificates.enclosures.running import bounded
+
+mp = mpmath.mpf
+
+
+def exactly(x):
+    return [mp(float(v)) for v in x]
+
+
+def rational(x):
+    return (x[1:] * x[:-1] + 3 * x[1:]) / (x[:-1] ** 2 + 1) - x[1:] ** 3
+
+
+def rational_exactly(x):
+    return [(b * a + 3 * b) / (a**2 + 1) - b**3 for a, b in itertools.pairwise(x)]
+
+
+def summed(x):
+    return jnp.stack([jnp.sum(x), jnp.cumsum(x)[-1], x @ x[::-1], jnp.sum(x[2:]) - jnp.sum(x)])
+
+
+def summed_exactly(x):
+    total = mpmath.fsum(x)
+    return [total, total, mpmath.fsum(a * b for a, b in zip(x, x[::-1], strict=True)), mpmath.fsum(x[2:]) - total]
+
+
+def elementary(x):
+    return jnp.sin(x) * jnp.exp(-(x**2)) + jnp.cos(x) / jnp.sqrt(x**2 + 1) - jnp.tanh(x) * jnp.log(2 + x**2)
+
+
+def elementary_exactly(x):
+    parts = [(mpmath.sin(v) * mpmath.exp(-(v**2)), mpmath.cos(v) / mpmath.sqrt(v**2 + 1)) for v in x]
+    return [a + b - mpmath.tanh(v) * mpmath.log(2 + v**2) for (a, b), v in zip(parts, x, strict=True)]
+
+
+def marched(x):
+    return jax.lax.scan(lambda u, f: (u + (f - u * u) / 8, u), x, jnp.stack([x, 2 * x, -x]))[0]
+
+
+def marched_exactly(x):
+    found = []
+    for v in x:
+        u = v
+        for f in (v, 2 * v, -v):
+            u = u + (f - u * u) / 8
+        found.append(u)
+    return found
+
+
+def chosen(x):
+    picked = jnp.where(jnp.arange(x.size) % 2 == 0, x * x, -x)
+    return jnp.pad(picked[jnp.array([3, 1, 0])], 1) + jax.vjp(lambda y: y[1:4] ** 2, x)[1](x[:3] * x[:3])[0][:5]
+
+
+def chosen_exactly(x):
+    picked = [v * v if k % 2 == 0 else -v for k, v in enumerate(x)]
+    pulled = [mp(0), *(2 * x[k + 1] * x[k] ** 2 for k in range(3)), mp(0)]
+    return [a + b for a, b in zip([mp(0), picked[3], picked[1], picked[0], mp(0)], pulled, strict=True)]
+
+
+CASES = [
+    (rational, rational_exactly),
+    (summed, summed_exactly),
+    (elementary, elementary_exactly),
+    (marched, marched_exactly),
+    (chosen, chosen_exactly),
+]
+
+
+def missed(function, exact, scale, seed):
+    x = scale * np.random.default_rng(seed).standard_normal(9)
+    value, error = bounded(function, x)
+    with mpmath.workdps(60):
+        off = [abs(mp(float(v)) - t) for v, t in zip(value, exact(exactly(x)), strict=True)]
+        return sum(o > e for o, e in zip(off, error, strict=True)), float(max(error) / max(np.abs(value).max(), 1e-300))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-8, 1.0, 30.0, 1e25])
+@pytest.mark.parametrize(("function", "exact"), CASES, ids=[f.__name__ for f, _ in CASES])
+def test_the_exact_value_is_within_the_error(function, exact, scale):
+    for seed in range(5):
+        outside, width = missed(function, exact, scale, seed)
+        assert outside == 0
+        assert width < 1e-11 or scale != 1.0  # and it is no idle bound
+
+
+def test_without_the_rounding_of_operations_it_would_be_missed(monkeypatch):
+    monkeypatch.setattr(running, "W", 0.0)
+    monkeypatch.setattr(running, "FUNCTION", 0.0)
+    monkeypatch.setattr(running, "CONSTANT", 0.0)
+    twin = lambda x: rational(x)  # noqa: E731  (another function is compiled anew)
+    assert sum(missed(twin, rational_exactly, 1.0, seed)[0] for seed in range(5)) > 0
+
+
+def tenth(x):
+    return x * 0.1
+
+
+def test_constants_are_not_trusted_to_the_last_bit():
+    """0.1 is the rounding of another number: both are within."""
+    value, error = bounded(tenth, np.array([3.0]))
+    with mpmath.workdps(40):
+        assert abs(mp(float(value[0])) - mp(3) / 10) <= error[0]
+
+
+def looped(x):
+    return jax.lax.while_loop(lambda u: jnp.sum(u) > 1, lambda u: u / 2, x)
+
+
+def transformed(x):
+    return jnp.fft.irfft(jnp.fft.rfft(x), n=x.size)
+
+
+def compared(x):
+    return jnp.where(x * x > 0.5, x, -x)
+
+
+@pytest.mark.parametrize("function", [looped, transformed, compared])
+def test_what_has_no_rule_has_no_bound(function):
+    assert bounded(function, np.linspace(0, 1, 8)) is None
