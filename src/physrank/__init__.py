@@ -14,7 +14,7 @@ from physrank.certificates import Certificate, certify
 from physrank.compute import double
 from physrank.geometry import Grid, lifts, metrics
 from physrank.models import Choice, choose
-from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary
+from physrank.physics import Assembled, Correction, Dense, Krylov, Linear, Marching, Problem, Stationary
 from physrank.ranking import (
     Advice,
     Check,
@@ -40,6 +40,7 @@ from physrank.rungs.diagnosis import residual_floor
 
 __all__ = [
     "Advice",
+    "Assembled",
     "Certificate",
     "Check",
     "Choice",
@@ -48,6 +49,7 @@ __all__ = [
     "Effort",
     "Grid",
     "Krylov",
+    "Linear",
     "Marching",
     "Problem",
     "Race",

@@ -112,10 +112,11 @@ def _round_off(ranking: Ranked) -> Array:
 def _fingerprint(problem: Problem, ranking: Ranked, discrepancy: UncertaintySet | None) -> str:
     """What a certificate is about: the problem with its data, the candidates, the task, the discrepancy."""
     found = hashlib.sha256()
-    for thing in (problem, ranking.outputs, ranking.space.weights, _leaves(discrepancy)):
+    for thing in (problem, ranking.outputs, ranking.space.hashed, _leaves(discrepancy)):
         arrays, rest = eqx.partition(thing, eqx.is_array)
         found.update(str(jax.tree.structure(thing)).encode() + str(jax.tree.leaves(rest)).encode())
-        for leaf in jax.tree.leaves(arrays):
+        sparse = [leaf.data for leaf in jax.tree.leaves(rest) if hasattr(leaf, "indptr")]
+        for leaf in [*jax.tree.leaves(arrays), *sparse]:
             found.update(np.ascontiguousarray(leaf).tobytes())
     return found.hexdigest()[:16]
 
