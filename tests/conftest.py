@@ -23,6 +23,7 @@ import pytest
 
 from helpers import EXTERNAL
 from physrank import double
+from physrank.physics import rescue
 
 HERE = Path(__file__).parent
 LONGEST = (
@@ -71,6 +72,12 @@ def pytest_collection_modifyitems(items):
 def promotion():
     """How dtypes mix; files that must mix them say so by their own."""
     return "strict"
+
+
+@pytest.fixture
+def no_rescue(monkeypatch):
+    """Where an iteration does not converge, nothing else is tried: for tests of what failure looks like."""
+    monkeypatch.setattr(rescue, "UNKNOWNS", 0)
 
 
 @pytest.fixture(autouse=True)

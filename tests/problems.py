@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import factorized
 
 import physrank as pr
 
@@ -16,6 +18,8 @@ class Case:
     problem: pr.Problem
     state: Callable[[int], np.ndarray]  # a generic state, by seed
     scale: float = 1.0  # size of perturbations that keep the state sensible
+    accuracy: float = 1e-13  # of the tangent against its own adjoint
+    against: float = 1e-13  # of the tangent against a Jacobian found in another way
 
 
 def _smooth(shape, seed, scale=1.0):
@@ -145,6 +149,36 @@ def _jacobi(u, strength):
     return lambda r: r / (2 * (len(u) + 1) ** 2)
 
 
+def _matrix(points):
+    """−u'' as a sparse matrix."""
+    return (points + 1) ** 2 * sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(points, points)).tocsr()
+
+
+def host_bratu(u, strength):
+    return _matrix(u.size) @ u.ravel() - strength * np.exp(u.ravel())
+
+
+def host_bratu_jacobian(u, strength):
+    return _matrix(u.size) - sparse.diags_array(strength * np.exp(u.ravel()))
+
+
+def host_step(u, data, forcing):
+    return u - 0.1 * data * (u**3 - np.roll(u, 1)) + forcing
+
+
+def timed_step(u, data, t):
+    return u - 0.1 * data * jnp.cos(t) * u**3
+
+
+def host_timed_step(u, data, t):
+    return u - 0.1 * data * np.cos(t) * u**3
+
+
+def indefinite(points=9):
+    """A Helmholtz operator with eigenvalues on both sides of zero, not symmetric."""
+    return _matrix(points) - 60 * sparse.eye_array(points) + 3 * sparse.eye_array(points, k=1)
+
+
 _FORCING = 0.1 * np.random.default_rng(3).standard_normal((5, 7))
 _INITIAL = _smooth((7,), 11)
 
@@ -176,6 +210,38 @@ CASES = {
         pr.Marching(trapezoid_residual, _INITIAL, data=0.5, implicit=True, solver=pr.Krylov()),
         lambda seed: _smooth((6, 7), seed),
     ),
+    "marching, times": Case(
+        pr.Marching(timed_step, _INITIAL, data=0.8, times=TIMES), lambda seed: _smooth((6, 7), seed)
+    ),
+    "assembled": Case(
+        pr.Assembled(host_bratu, host_bratu_jacobian, data=1.0), lambda seed: _smooth((9,), seed, 0.3), against=1e-9
+    ),
+    "assembled, 3 × 3, own solver": Case(
+        pr.Assembled(host_bratu, host_bratu_jacobian, data=1.0, solver=factorized),
+        lambda seed: _smooth((3, 3), seed, 0.3),
+        against=1e-9,
+    ),
+    "stationary, host": Case(
+        pr.Stationary(host_bratu, data=1.0, host=True), lambda seed: _smooth((9,), seed, 0.3), against=1e-8
+    ),
+    "stationary, host GMRES": Case(
+        pr.Stationary(host_bratu, data=1.0, host=True, solver=pr.Krylov()),
+        lambda seed: _smooth((9,), seed, 0.3),
+        accuracy=1e-7,
+        against=1e-6,
+    ),
+    "marching, host": Case(
+        pr.Marching(host_step, _INITIAL, data=0.8, forcing=_FORCING, host=True),
+        lambda seed: _smooth((6, 7), seed),
+        accuracy=1e-7,
+        against=1e-6,
+    ),
+    "marching, host, times": Case(
+        pr.Marching(host_timed_step, _INITIAL, data=0.8, times=TIMES, host=True),
+        lambda seed: _smooth((6, 7), seed),
+        accuracy=1e-7,
+        against=1e-6,
+    ),
 }
 
 LINEAR_CASES = {
@@ -192,5 +258,17 @@ LINEAR_CASES = {
     "marching, explicit": Case(pr.Marching(linear_step, _INITIAL, data=0.2), lambda seed: _smooth((6, 7), seed)),
     "marching, implicit": Case(
         pr.Marching(linear_implicit, _INITIAL, data=0.2, implicit=True), lambda seed: _smooth((6, 7), seed)
+    ),
+    "linear, indefinite": Case(
+        pr.Linear(indefinite(), np.linspace(1, 2, 9).reshape(3, 3)), lambda seed: _smooth((3, 3), seed)
+    ),
+    "linear, dense": Case(pr.Linear(indefinite().toarray(), np.linspace(1, 2, 9)), lambda seed: _smooth((9,), seed)),
+    "stationary, host": Case(
+        pr.Stationary(lambda u, f: indefinite() @ u - f, data=np.linspace(1, 2, 9), host=True),
+        lambda seed: _smooth((9,), seed),
+    ),
+    "marching, host": Case(
+        pr.Marching(lambda u, data: 0.9 * u + data * np.roll(u, 1), _INITIAL, data=0.2, host=True),
+        lambda seed: _smooth((6, 7), seed),
     ),
 }

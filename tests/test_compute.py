@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.sparse.linalg import spsolve
 
 import physrank as pr
 from physrank import compute
@@ -103,6 +105,67 @@ def test_host_problems_go_through_the_same_door():
     np.testing.assert_allclose(twice[1].scores, same.scores, rtol=1e-9)
     with pytest.raises((AssertionError, jax.errors.TracerArrayConversionError)):
         compute.run(lambda p, x: p.defect(x), replace(host, host=False), truth)
+
+
+MATRIX = sparse.eye_array(3).tocsc()
+
+
+def _assigns(u):
+    u[0] = 1.0
+    return u
+
+
+def _callback(u):
+    return jax.pure_callback(lambda v: np.asarray(v) / 3, jax.ShapeDtypeStruct(u.shape, u.dtype), u)
+
+
+@pytest.mark.parametrize(
+    "residual",
+    [
+        lambda u: MATRIX @ u - 1,
+        lambda u: np.sin(u) - 1,
+        lambda u: spsolve(MATRIX, u) - 1,
+        lambda u: np.linalg.solve(np.eye(3), u) - 1,
+        lambda u: u if u[0] > 0 else u - 1,
+        lambda u: u - float(u[0]),
+        _assigns,
+        lambda u: _callback(u) - 1,
+    ],
+)
+def test_functions_that_jax_cannot_trace_are_told_what_to_write_instead(residual):
+    library = {"a": np.ones(3), "b": np.full(3, 0.5)}
+    with pytest.raises(TypeError, match=r"physrank\.Stationary\(…, host=True\).*physrank\.Linear") as told:
+        pr.rank(pr.Stationary(residual), library)
+    assert "\n" not in str(told.value)
+    with pytest.raises(TypeError, match="host=True"):
+        list(pr.rank_panel([pr.Stationary(residual)] * 2, [library] * 2))
+
+
+def test_a_callback_with_a_derivative_works_in_double_precision():
+    @jax.custom_jvp
+    def third(u):
+        return jax.pure_callback(
+            lambda v: np.asarray(v) / 3, jax.ShapeDtypeStruct(u.shape, u.dtype), u, vmap_method="sequential"
+        )
+
+    third.defjvp(lambda at, along: (third(*at), third(*along)))
+    ranking = pr.rank(pr.Stationary(lambda u: third(u) - 0.1), {"a": np.ones(3), "b": np.full(3, 0.5)})
+    np.testing.assert_allclose(ranking.state, 0.3, rtol=1e-14)
+
+
+def test_functions_defined_anew_for_every_call_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(compute, "PROGRAMS", 3)
+
+    def found(problem, array):
+        return problem.defect(array)
+
+    for _ in range(8):
+        compute.run(found, pr.Stationary(lambda u: u - 1), np.ones(4))
+    assert compute._compiled(found)._cached._cache_size() <= 3
+    traced, kept = [], pr.Stationary(lambda u: traced.append(1) or u - 1)
+    for _ in range(8):
+        compute.run(found, kept, np.ones(4))
+    assert len(traced) <= 2  # one that is defined once is not compiled again and again
 
 
 class Counting(Problem):

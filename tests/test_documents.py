@@ -113,3 +113,11 @@ def test_the_yardstick_names_a_solve_that_dominates():
         part["methods"]["solve 8"] = {"seconds": seconds, "right": right}
         (target,) = render.render_yardstick._dominated({"parts": {"front:t": part}})
         assert target.met == met and ("not met" in target.row) != met
+
+
+def test_code_in_documents_runs():
+    text = (ROOT / "docs/your_own_pde.md").read_text(encoding="utf-8")
+    blocks = [block for block in re.findall(r"```python\n(.*?)```", text, re.S) if "--8<--" not in block]
+    assert len(blocks) >= 2
+    for block in blocks:
+        exec(compile(block, "docs/your_own_pde.md", "exec"), {})

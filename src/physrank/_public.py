@@ -6,7 +6,7 @@ from physrank.certificates import Certificate, certify
 from physrank.compute import double
 from physrank.geometry import Grid, lifts, metrics
 from physrank.models import Choice, choose
-from physrank.physics import Correction, Dense, Krylov, Marching, Problem, Stationary
+from physrank.physics import Assembled, Correction, Dense, Krylov, Linear, Marching, Problem, Stationary
 from physrank.ranking import (
     Advice,
     Check,
@@ -32,6 +32,7 @@ from physrank.rungs.diagnosis import residual_floor
 
 __all__ = [
     "Advice",
+    "Assembled",
     "Certificate",
     "Check",
     "Choice",
@@ -40,6 +41,7 @@ __all__ = [
     "Effort",
     "Grid",
     "Krylov",
+    "Linear",
     "Marching",
     "Problem",
     "Race",

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 TOGETHER = 8  # inputs that move through one compiled sweep; beyond that they only crowd the cache
+PROGRAMS = 64  # compiled versions of one calculation that are kept: shapes, and functions of users
 NUMBERS_TOGETHER = 4096  # for iterations, which end with the slowest: dense products already fill the machine
 QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}  # a quarter of the compile time
 
@@ -46,9 +47,11 @@ def run(function: Callable[..., Any], *arguments: Any) -> Any:
     `function` must be a lasting one (defined at module level): it is compiled once per shape, and compiled code is kept.
     """
     with double():
-        if _on_host(arguments):
-            return to_numpy(function(*arguments))
-        return to_numpy(_compiled(function, _once.get())(*jax.tree.map(_to_jax, arguments)))
+        if on_host(*arguments):
+            with np.errstate(all="ignore"):  # numbers that are not finite are noticed where they matter, as in JAX
+                return to_numpy(function(*arguments))
+        with _explained():
+            return to_numpy(_bounded(_compiled(function, _once.get()))(*jax.tree.map(_to_jax, arguments)))
 
 
 def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any, *fixed: Any) -> Any:
@@ -56,12 +59,23 @@ def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any
 
     `problems` are of one kind; `arrays` is a sequence with one array for each.
     """
-    if _on_host(problems):
+    if on_host(*problems):
         rows = [run(function, problem, array, *fixed) for problem, array in zip(problems, arrays, strict=True)]
         return jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
     with double():
         width = min(len(problems), _width(problems[0], np.size(arrays[0])))
-        return to_numpy(_mapped(function, _once.get())(stack(problems), jnp.asarray(np.stack(arrays)), fixed, width))
+        with _explained():
+            program = _bounded(_mapped(function, _once.get()))
+            return to_numpy(program(stack(problems), jnp.asarray(np.stack(arrays)), fixed, width))
+
+
+def each(function: Callable[..., Any], rows: Any, problem: Any, batch: int | None = None) -> Any:
+    """`function(row)` for every row of a pytree of arrays: vectorised (`batch` at a time), or one by one on the host."""
+    if not on_host(problem):
+        return jax.vmap(function)(rows) if batch is None else jax.lax.map(function, rows, batch_size=batch)
+    number = len(jax.tree.leaves(rows)[0])
+    found = [function(jax.tree.map(lambda leaf, k=k: leaf[k], rows)) for k in range(number)]
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *found)
 
 
 def to_numpy(tree: Any) -> Any:
@@ -92,12 +106,53 @@ def _width(problem: Any, numbers: int) -> int:
     return TOGETHER if getattr(problem, "cheap_to_solve", False) else max(1, NUMBERS_TOGETHER // max(numbers, 1))
 
 
-def _on_host(arguments: Sequence[Any]) -> bool:
+def on_host(*arguments: Any) -> bool:
+    """Whether one of them is a problem whose functions take NumPy arrays."""
     return any(getattr(argument, "host", False) for argument in arguments)
+
+
+INSTEAD = (
+    "Write it with jax.numpy, or let it have NumPy arrays: physrank.Stationary(…, host=True) and physrank.Marching(…, "
+    "host=True) for any function, physrank.Linear(matrix, rhs) and physrank.Assembled(residual, jacobian) for matrices."
+)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """What JAX says when a function needs numbers where it is given none, in a sentence that says what to write instead."""
+    try:
+        yield
+    except (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError) as error:
+        said = str(error).splitlines()[0]
+        raise TypeError(
+            f"A function of yours needs the numbers of an array while JAX traces it ({said}): NumPy, SciPy, float() and if "
+            f"do. {INSTEAD}"
+        ) from error
+    except (ValueError, NotImplementedError, TypeError) as error:
+        said = str(error)
+        if "allback" in said and ("JVP" in said or "vmap" in said):
+            raise TypeError(
+                f"A callback of yours has no derivative, or cannot be batched ({said.splitlines()[0]}): give it a "
+                f'jax.custom_jvp and vmap_method="sequential". {INSTEAD}'
+            ) from error
+        if "in-place item assignment" in said:
+            raise TypeError(
+                f"A function of yours assigns to entries of an array, which JAX does not. {INSTEAD}"
+            ) from error
+        raise
 
 
 def _to_jax(leaf: Any) -> Any:
     return jnp.asarray(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf
+
+
+def _bounded(program: Any) -> Any:
+    """Compiled for few shapes and functions, it is kept. A function that is defined anew for every call is compiled anew, a
+    few megabytes each: of so many, none is kept."""
+    compiled = program._cached  # equinox keeps JAX's own function there, with its cache
+    if compiled._cache_size() >= PROGRAMS:
+        compiled.clear_cache()
+    return program
 
 
 @cache

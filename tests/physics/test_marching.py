@@ -17,7 +17,7 @@ def test_implicit_newton_fails_closed():
 def test_initial_states_of_other_kinds():
     march = pr.Marching(lambda u: 0.5 * u, jnp.array([1, 2, 3]))
     assert pr.scorers.DirectSolve()(march, {"a": np.zeros((3, 3)), "b": np.ones((3, 3))}).unresolved is None
-    with pytest.raises(ValueError, match="initial is complex"):
-        pr.Marching(lambda u: u, np.ones(3) * 1j)
+    with pytest.raises(ValueError, match="Candidate 'a' is complex"):
+        pr.rank(march, {"a": np.ones((3, 3)) * 1j})
     with pytest.raises(ValueError, match="length must be positive"):
         pr.equations.ReactionDiffusion(np.ones((4, 4)), np.ones((4, 4)), 1, 1, length=-1.0)

@@ -23,7 +23,7 @@ def test_one_response_equals_every_pairwise_adjoint(name):
         np.testing.assert_allclose(estimate, ranking.gaps[i, j], rtol=1e-7, atol=1e-12)
 
 
-def test_adjoint_identity_needs_the_algebraic_defect():
+def test_adjoint_identity_needs_the_algebraic_defect(no_rescue):
     """With a sloppy solve the identity still closes, because ℓ is part of it."""
     problem = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(rtol=1e-1, method="cg", max_steps=3))
     ranking = pr.rank(problem, library("stationary, dense"), effort="response", allow_unresolved=True)

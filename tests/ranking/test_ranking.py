@@ -67,7 +67,7 @@ def test_equal_candidates_are_ties():
     assert any("every pair is a tie" in note for note in ranking.notes)
 
 
-def test_unconverged_response_is_marked_and_best_needs_permission():
+def test_unconverged_response_is_marked_and_best_needs_permission(no_rescue):
     hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(method="cg", max_steps=2))
     candidates = library("stationary, dense")
     ranking = pr.rank(hard, candidates)

@@ -9,7 +9,7 @@ from libraries import ROOT, SMALL, library
 from problems import bratu
 
 
-def test_report_escapes_names_and_shows_failure(tmp_path):
+def test_report_escapes_names_and_shows_failure(tmp_path, no_rescue):
     ranking = pr.rank(ROOT, {"<script>alert(1)</script>": np.zeros(3), "b": np.ones(3)})
     assert "<script>" not in ranking.report(tmp_path / "r.html").read_text()
     hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(method="cg", max_steps=2))

@@ -139,11 +139,12 @@ def _round_off(ranking: Ranked) -> Array:
 def _fingerprint(problem: Problem, ranking: Ranked, discrepancy: UncertaintySet | None) -> str:
     """What a certificate is about: the problem with its data, the candidates, the task, the discrepancy."""
     found = hashlib.sha256()
-    about = (ranking.task.map, ranking.data_half_widths, ranking.outputs, ranking.space.weights)
+    about = (ranking.task.map, ranking.data_half_widths, ranking.outputs, ranking.space.hashed)
     for thing in (problem, *about, _leaves(discrepancy)):
         arrays, rest = eqx.partition(thing, eqx.is_array)
         found.update(str(jax.tree.structure(thing)).encode() + str(jax.tree.leaves(rest)).encode())
-        for leaf in jax.tree.leaves(arrays):
+        sparse = [leaf.data for leaf in jax.tree.leaves(rest) if hasattr(leaf, "indptr")]
+        for leaf in [*jax.tree.leaves(arrays), *sparse]:
             found.update(np.ascontiguousarray(leaf).tobytes())
     return found.hexdigest()[:16]
 

@@ -30,7 +30,7 @@ class ComparisonSubspace:
         relative = (size * eps if rtol is None else rtol) * (singular[0] if singular.size else 0.0)
         roundoff = 4 * eps * np.sqrt(len(flat)) * np.max(np.linalg.norm(flat, axis=1), initial=0.0)
         kept = directions[singular > max(relative, roundoff)]
-        return cls(space, kept.reshape(-1, *space.shape) / np.sqrt(space.weights))
+        return cls(space, space.vectors(kept))
 
     @property
     def rank(self) -> int:

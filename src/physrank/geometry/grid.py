@@ -77,7 +77,8 @@ class Grid:
 
     def lift(self, field: Any) -> Array:
         """A field of another resolution on this grid; leading axes are kept. Unchanged where no interpolation is known."""
-        field = lifts.namespace(field).asarray(field, np.float64)
+        xp = lifts.namespace(field)
+        field = xp.asarray(field, np.complex128 if xp.iscomplexobj(field) else np.float64)
         return field if self.kind is None else lifts.lift(field, self.shape, self.kind)
 
     def raised(self, solution: Any) -> Array:

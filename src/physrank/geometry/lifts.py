@@ -6,7 +6,7 @@ different resolution are compared as functions, not as arrays. Inside a compiled
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -166,6 +166,8 @@ def lift(field: Any, shape: tuple[int, ...], kind: str) -> Array:
     """
     check_kind(kind)
     xp = namespace(field)
+    if xp.iscomplexobj(field):
+        return cast(Array, lift(xp.real(field), shape, kind) + 1j * lift(xp.imag(field), shape, kind))
     result = xp.asarray(field, np.float64)
     if result.ndim < len(shape):
         raise ValueError(f"Cannot lift an array of shape {result.shape} on {len(shape)} axes.")

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from physrank._arrays import to_numpy
+from physrank.geometry.gram import GramSpace
 from physrank.geometry.space import Array, TaskSpace
 
 
@@ -96,7 +97,22 @@ class Weights:
             ) from None
 
 
-AnyMetric = Metric | MeanSquare | Weights
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """yᵀ M y with a symmetric positive definite matrix M, sparse or dense: a mass matrix, an energy."""
+
+    matrix: Any
+    name = "Gram matrix"
+
+    def space(self, shape: tuple[int, ...]) -> TaskSpace:
+        return self._space.shaped(shape)
+
+    @cached_property
+    def _space(self) -> GramSpace:
+        return GramSpace.of(self.matrix)
+
+
+AnyMetric = Metric | MeanSquare | Weights | Gram
 
 
 def _rules(kind: str, lengths: float | Sequence[float]) -> tuple[Rule, ...]:
@@ -133,3 +149,11 @@ def phase_space(base: Metric, velocity_weight: float = 1.0) -> Metric:
 def weights(values: Any) -> Weights:
     """Your own positive weights, broadcast against the task output."""
     return Weights(to_numpy("weights", values))
+
+
+def gram(matrix: Any) -> Gram:
+    """yᵀ M y with a mass matrix M (SciPy sparse or dense) over the entries of the output: the L² norm of finite elements.
+
+    M is checked to be symmetric and positive definite. An output of k times its size has k fields, each weighed by it.
+    """
+    return Gram(matrix)

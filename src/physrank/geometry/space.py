@@ -39,13 +39,26 @@ class TaskSpace:
 
     def coordinates(self, outputs: Array) -> Array:
         """The isometry √M into Euclidean coordinates: `(..., *shape) → (..., size)`."""
-        outputs = np.asarray(outputs, np.float64)
-        lead = outputs.shape[: outputs.ndim - self.weights.ndim]
+        outputs, lead = self._outputs(outputs)
+        return as_real((self.roots * outputs).reshape(*lead, self.weights.size))
+
+    def _outputs(self, outputs: Array) -> tuple[Array, tuple[int, ...]]:
+        """Checked, and their leading axes."""
+        outputs = np.asarray(outputs)
+        lead = outputs.shape[: outputs.ndim - len(self.shape)]
         if outputs.shape[len(lead) :] != self.shape:
             raise ValueError(
                 f"Expected outputs of shape (..., {', '.join(map(str, self.shape))}); got {outputs.shape}."
             )
-        return (self.roots * outputs).reshape(*lead, self.weights.size)
+        return outputs, lead
+
+    def vectors(self, coordinates: Array) -> Array:
+        """The inverse of `coordinates`, for real outputs: `(..., size) → (..., *shape)`."""
+        return coordinates.reshape(*coordinates.shape[:-1], *self.shape) / self.roots
+
+    def dual(self, outputs: Array) -> Array:
+        """M y: the covector with ⟨x, y⟩_M = Σ x · M y."""
+        return self.weights * outputs
 
     @cached_property
     def roots(self) -> Array:
@@ -62,7 +75,17 @@ class TaskSpace:
     def norm(self, x: Array) -> Array:
         return np.sqrt(self.norm_squared(x))
 
+    @property
+    def hashed(self) -> Array:
+        """The numbers that make it what it is."""
+        return self.weights
+
     def distances(self, outputs: Array) -> Array:
         """All ‖y_i − y_j‖_M, an N × N matrix, from differences (not from a Gram matrix, which cancels)."""
-        outputs = np.asarray(outputs, np.float64)
+        outputs = np.asarray(outputs)
         return np.stack([self.norm(outputs - row) for row in outputs])
+
+
+def as_real(values: Array) -> Array:
+    """Complex numbers as twice as many real ones along the last axis: |z|² is the sum of two squares."""
+    return np.concatenate([values.real, values.imag], axis=-1) if np.iscomplexobj(values) else values

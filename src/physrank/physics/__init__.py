@@ -1,6 +1,7 @@
 """What a constraint is: stationary and marching problems, their defects, tangents, solvers and responses."""
 
 from physrank.physics import capabilities, stated
+from physrank.physics.assembled import Assembled, Linear
 from physrank.physics.evolution import Evolution
 from physrank.physics.graded import Graded
 from physrank.physics.marching import Marching
@@ -11,11 +12,13 @@ from physrank.physics.solvers import Dense, Krylov, Solve
 from physrank.physics.stationary import Stationary
 
 __all__ = [
+    "Assembled",
     "Correction",
     "Dense",
     "Evolution",
     "Graded",
     "Krylov",
+    "Linear",
     "Marching",
     "NonlinearSolve",
     "Outlook",

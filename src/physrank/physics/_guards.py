@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from jaxtyping import Array
 
 from physrank._renamed import refuse_keywords
@@ -44,3 +45,14 @@ def same_shape(result: Array, state: Array) -> Array:
             f"The step returned shape {result.shape} for a state of shape {state.shape}; expected the same."
         )
     return result
+
+
+def own_values(what: str, values: Any, state: Any) -> Any:
+    """What a user's function returned, as an array like the state."""
+    found = np.asarray(values)
+    if found.size != state.size:
+        raise ValueError(
+            f"{what} returned shape {found.shape} for a state of shape {state.shape}; it must return one number for every "
+            "unknown, boundary rows included."
+        )
+    return found.reshape(state.shape).astype(np.result_type(state.dtype, found.dtype, np.float64))

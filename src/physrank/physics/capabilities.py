@@ -6,12 +6,11 @@ that a shipped one gets.
 
 from typing import Any, Protocol, runtime_checkable
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from physrank.geometry.grid import Grid
-from physrank.geometry.lifts import lift_rows
+from physrank.geometry.lifts import lift_rows, namespace
 from physrank.physics.problem import Problem
 from physrank.physics.solvers import Solve
 
@@ -126,7 +125,8 @@ def order(problem: Problem) -> int:
 
 def admissible(problem: Problem, state: Array) -> Bool[Array, ""]:
     """Whether the state is finite and makes physical sense (positive density, …) to a problem that can tell."""
-    finite = jnp.all(jnp.isfinite(state))
+    xp = namespace(state)
+    finite = xp.all(xp.isfinite(state))
     check = getattr(problem, "admissible", None)
     return finite if check is None else finite & check(state)
 
@@ -135,6 +135,17 @@ def concerns(problem: Problem, state: np.ndarray) -> list[str]:
     """What a user should know about a candidate that is not an error."""
     remarks = getattr(problem, "concerns", None)
     return [] if remarks is None else remarks(state)
+
+
+def remarks(problem: Problem) -> tuple[str, ...]:
+    """What a problem on the host found out while it computed, and a user should know."""
+    memory = getattr(problem, "memory", None)
+    return () if memory is None else tuple(memory.remarks.values())
+
+
+def numbers(problem: Problem) -> str:
+    """What a state consists of: "real", "complex" or "any" numbers, as the candidates have them."""
+    return getattr(problem, "numbers", "real")
 
 
 def cheap_to_solve(problem: Problem) -> bool:

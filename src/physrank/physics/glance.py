@@ -1,5 +1,6 @@
 """A glance at a trajectory that came from a coarser grid: what some steps of the problem's own have against it."""
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import jax
@@ -11,7 +12,7 @@ GLANCED = 6  # steps that stand for all of them
 
 
 class March(Protocol):
-    """What is asked of a march: its rows, and an approximate inverse for implicit ones."""
+    """What is asked of a march: its rows with what is given for each step, and an approximate inverse for implicit ones."""
 
     @property
     def initial(self) -> Array: ...
@@ -20,7 +21,16 @@ class March(Protocol):
     def forcing(self) -> Any: ...
 
     @property
+    def per_step(self) -> Any: ...
+
+    @property
     def implicit(self) -> bool: ...
+
+    def check_rows(self, state: Array) -> None: ...
+
+    def push(self, after: Array, now: Array, forcing: Any, h_after: Array, h_now: Array) -> tuple[Array, Array]: ...
+
+    def over_steps(self, function: Callable[..., Any], state: Array, *more: Array) -> Any: ...
 
     def row(self, after: Array, now: Array, forcing: Any) -> Array: ...
 
@@ -47,7 +57,7 @@ def pushes(march: March, state: Array) -> tuple[Array, Array]:
         rows, share = jnp.concatenate([rows, strongest]), jnp.concatenate([share, jnp.ones(len(strongest))])
 
     def against(index: Array) -> Array:
-        forcing = jax.tree.map(lambda leaf: leaf[index], march.forcing)
+        forcing = jax.tree.map(lambda leaf: leaf[index], march.per_step)
         after, now = state[index + 1], state[index]
         left = -march.row(after, now, forcing)
         if not march.implicit:

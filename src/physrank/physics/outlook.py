@@ -1,9 +1,10 @@
 """What a response leaves open: how far one further correction would move it, and what its tangent does not determine."""
 
 import equinox as eqx
-import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
+from physrank.geometry.lifts import namespace
 from physrank.physics import capabilities
 from physrank.physics.problem import Problem
 from physrank.physics.response import Correction, Response, residual_norm, respond
@@ -24,9 +25,10 @@ def respond_and_look(problem: Problem, anchor: Array, variant: Correction) -> tu
     response = respond(problem, anchor, variant)
     movement = capabilities.refine(problem, response.base, response.state)
     size = norm(response.state)
-    round_off = 1e-12 * jnp.where(jnp.isfinite(size), size, 0.0)
+    xp = namespace(size)
+    round_off = 1e-12 * xp.where(xp.isfinite(size), size, 0.0)
     # A state that was the solution already moves by round-off only: that is no failure to contract.
-    contraction = norm(movement) / jnp.maximum(norm(response.correction), round_off + jnp.finfo(size.dtype).tiny)
+    contraction = norm(movement) / xp.maximum(norm(response.correction), round_off + np.finfo(size.dtype).tiny)
     return response, Outlook(
         movement, contraction, _defect_norm(problem, response.state), _free(problem, response.base)
     )
@@ -34,7 +36,7 @@ def respond_and_look(problem: Problem, anchor: Array, variant: Correction) -> tu
 
 def _defect_norm(problem: Problem, state: Array) -> Float[Array, ""]:
     if capabilities.cheap_to_solve(problem):  # the march has said all: another pass over it would say no more
-        return jnp.full((), jnp.nan, state.dtype)
+        return namespace(state).full((), np.nan)
     return residual_norm(problem, problem.defect(state))
 
 
@@ -43,5 +45,6 @@ def _free(problem: Problem, base: Array) -> Array | None:
         return None
     missing = problem.undetermined(base)
     size = norm(missing)
-    lost = size > 0.1 * jnp.sqrt(float(max(base.size, 1)))  # of a pattern of entries ±1
-    return jnp.where(lost | ~jnp.isfinite(size), missing / jnp.where(size > 0, size, 1.0), jnp.zeros_like(missing))
+    xp = namespace(missing)
+    lost = size > 0.1 * np.sqrt(max(base.size, 1))  # of a pattern of entries ±1
+    return xp.where(lost | ~xp.isfinite(size), missing / xp.where(size > 0, size, 1.0), xp.zeros_like(missing))

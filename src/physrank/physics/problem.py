@@ -1,13 +1,16 @@
 """What a constraint is: a complete defect A(v), its derivative L = A'(w), and solves with L and Lᵀ."""
 
 import abc
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float
 
+from physrank.geometry.lifts import namespace
 from physrank.geometry.metrics import AnyMetric, MeanSquare
 from physrank.physics.solvers import LinearMap, Solve, norm, signs
 
@@ -53,8 +56,8 @@ class NonlinearSolve(eqx.Module):
     """A state with A(state) ≈ 0, found by solving the equation itself."""
 
     state: Array
-    iterations: Int[Array, ""]
-    converged: Bool[Array, ""]
+    iterations: Any  # a whole number
+    converged: Any  # a truth value
 
 
 class Problem(eqx.Module):
@@ -102,6 +105,12 @@ def fits(shape: tuple[int, ...], expected: tuple[int | None, ...] | None) -> boo
     return len(shape) == len(expected) and all(e is None or n == e for n, e in zip(shape, expected, strict=True))
 
 
+def pullback(function: Callable[..., Array], *at: Any) -> Callable[[Array], Any]:
+    """The adjoint of a function's derivative in the product Re ⟨h, z⟩: JAX transposes complex maps without conjugation."""
+    back = jax.vjp(function, *at)[1]
+    return lambda z: jax.tree.map(jnp.conj, back(jnp.conj(z)))
+
+
 def probe_magnitude(apply: LinearMap, like: Array) -> Float[Array, ""]:
     """Root-mean-square entry of L h for a fixed pattern of signs h: a cheap stand-in for a row norm of L."""
     pushed = apply(signs(like))
@@ -110,6 +119,6 @@ def probe_magnitude(apply: LinearMap, like: Array) -> Float[Array, ""]:
 
 def roundoff_floor(magnitude: Float[Array, ""], *states: Array) -> Float[Array, ""]:
     """Euclidean norm below which a defect is indistinguishable from zero, for a tangent of this magnitude."""
-    size = sum((norm(state) for state in states), jnp.zeros(()))
-    floor = 64 * jnp.finfo(states[0].dtype).eps * magnitude * size
-    return jnp.where(jnp.isfinite(floor), floor, 0.0)  # a broken estimate must not excuse a defect
+    floor = 64 * np.finfo(states[0].dtype).eps * magnitude * sum(norm(state) for state in states)
+    xp = namespace(floor)
+    return xp.where(xp.isfinite(floor), floor, 0.0)  # a broken estimate must not excuse a defect

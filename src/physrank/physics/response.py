@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass, replace
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from physrank import compute
+from physrank.geometry.lifts import namespace
 from physrank.physics import capabilities
 from physrank.physics.problem import Problem
 
@@ -138,7 +138,7 @@ def _correct(problem: Problem, base: Array, variant: Correction) -> Response:
         algebraic_defect=solve.defect,
         algebraic_norm=residual_norm(problem, solve.defect),
         defect_norm=size,
-        iterations=jnp.asarray(iterations),
+        iterations=iterations,
         multiplier=multiplier,
         accepted=accepted,
         solved=solved,
@@ -151,20 +151,22 @@ def _step(
     problem: Problem, base: Array, delta: Array, size: Float[Array, ""], variant: Correction
 ) -> tuple[Float[Array, ""], Bool[Array, ""]]:
     """The step length, as given or the largest acceptable multiplier, and whether there was one."""
+    xp = namespace(base)
     if variant.backtrack is None:
-        return jnp.asarray(variant.step, base.dtype), jnp.asarray(True)
-    multipliers = jnp.asarray(variant.backtrack, base.dtype)
+        return xp.asarray(variant.step), xp.asarray(True)
+    multipliers = xp.asarray(variant.backtrack)
 
     def acceptable(multiplier: Float[Array, ""]) -> Bool[Array, ""]:
         state = base + multiplier * delta
         return capabilities.admissible(problem, state) & (residual_norm(problem, problem.defect(state)) <= size)
 
-    good = jax.vmap(acceptable)(multipliers)
-    return jnp.max(jnp.where(good, multipliers, 0.0)), jnp.any(good)
+    good = compute.each(acceptable, multipliers, problem)
+    return xp.max(xp.where(good, multipliers, 0.0)), xp.any(good)
 
 
 def residual_norm(problem: Problem, defect: Array) -> Float[Array, ""]:
     """‖r‖_Y, scaled before squaring."""
-    size = jnp.max(jnp.abs(defect), initial=0.0)
-    unit = jnp.where((size > 0) & jnp.isfinite(size), size, 1.0)
-    return unit * jnp.sqrt(problem.residual_energy(defect / unit))
+    xp = namespace(defect)
+    size = xp.max(xp.abs(defect), initial=0.0)
+    unit = xp.where((size > 0) & xp.isfinite(size), size, 1.0)
+    return unit * xp.sqrt(problem.residual_energy(defect / unit))

@@ -1,6 +1,7 @@
 """Linear solvers for tangent systems: dense for small states, Krylov (lineax) for large ones."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import equinox as eqx
@@ -8,7 +9,9 @@ import jax
 import jax.numpy as jnp
 import lineax as lx
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float
+
+from physrank.geometry.lifts import namespace
 
 LinearMap = Callable[[Array], Array]
 # lineax also wants the last update of the unknown below the tolerance, which costs an iteration and says nothing about
@@ -25,33 +28,32 @@ class Solve(eqx.Module):
 
     value: Array
     defect: Array  # operator(value) − rhs, recomputed
-    iterations: Int[Array, ""]
-    solved: Bool[Array, ""]
+    iterations: Any  # a whole number
+    solved: Any  # a truth value
 
 
 def norm(array: Array) -> Float[Array, ""]:
     """The Euclidean norm, scaled before squaring: numbers of size 1e-300 have one too."""
-    size = jnp.max(jnp.abs(array), initial=0.0)
-    unit = jnp.where((size > 0) & jnp.isfinite(size), size, 1.0)
-    return unit * jnp.linalg.norm((array / unit).ravel())
+    xp = namespace(array)
+    size = xp.max(xp.abs(array), initial=0.0)
+    unit = xp.where((size > 0) & xp.isfinite(size), size, 1.0)
+    return unit * xp.linalg.norm((array / unit).ravel())
 
 
-def judged(
-    value: Array, defect: Array, rhs: Array, iterations: Array, floor: Array, scale: Array | float = 1.0
-) -> Solve:
+def judged(value: Array, defect: Array, rhs: Array, iterations: Any, floor: Array, scale: Array | float = 1.0) -> Solve:
     """A solution with its verdict: what is left is small against the right-hand side, or is round-off (`floor`).
 
     Rows are measured after `scale`: a row a million times larger than the others must not hide them.
     """
-    left, asked = norm(scale * defect), norm(scale * rhs)
-    solved = jnp.all(jnp.isfinite(value)) & (left <= ALGEBRAIC_TOLERANCE * asked + floor)
-    return Solve(value, defect, jnp.asarray(iterations), solved)
+    left, asked, xp = norm(scale * defect), norm(scale * rhs), namespace(value)
+    solved = xp.all(xp.isfinite(value)) & (left <= ALGEBRAIC_TOLERANCE * asked + floor)
+    return Solve(value, defect, xp.asarray(iterations), solved)
 
 
 def row_scales(operator: LinearMap, like: Array) -> Array:
     """1 / the size of each row of an operator, seen through three patterns of signs; all ones for rows of similar size."""
     patterns = jnp.stack([signs(like, k) for k in range(3)])
-    rows = jnp.sqrt(jnp.mean(jax.vmap(operator)(patterns) ** 2, axis=0))
+    rows = jnp.sqrt(jnp.mean(jnp.abs(jax.vmap(operator)(patterns)) ** 2, axis=0))
     rows = jnp.where((rows > 0) & jnp.isfinite(rows), rows, jnp.max(rows))
     uneven = jnp.max(rows) > UNEVEN * jnp.min(rows)
     return jnp.where(uneven, 1 / rows, 1.0)
@@ -59,8 +61,9 @@ def row_scales(operator: LinearMap, like: Array) -> Array:
 
 def signs(like: Array, seed: int = 0) -> Array:
     """A fixed pattern of ±1 without structure, for free."""
-    hashed = (jnp.arange(like.size, dtype=jnp.uint32) + np.uint32(7919 * seed)) * np.uint32(2654435761)
-    return jnp.where((hashed >> 16) & 1, 1.0, -1.0).astype(like.dtype).reshape(like.shape)
+    xp = namespace(like)
+    hashed = (xp.arange(like.size, dtype=np.uint32) + np.uint32(7919 * seed)) * np.uint32(2654435761)
+    return xp.where((hashed >> 16) & 1, 1.0, -1.0).astype(like.dtype).reshape(like.shape)
 
 
 class Dense(eqx.Module):
@@ -75,6 +78,8 @@ class Dense(eqx.Module):
         guess: Array | None = None,
         scale: Array | None = None,
     ) -> Solve:
+        if jnp.iscomplexobj(rhs):
+            return _as_real(self, operator, rhs, floor, precondition, guess, scale)
         del precondition, guess
         scale = jnp.ones_like(rhs) if scale is None else scale
         flat = rhs.ravel()
@@ -110,6 +115,8 @@ class Krylov(eqx.Module):
         guess: Array | None = None,
         scale: Array | None = None,
     ) -> Solve:
+        if jnp.iscomplexobj(rhs):
+            return _as_real(self, operator, rhs, floor, precondition, guess, scale)
         # Scaling rows would spoil a symmetric operator, so conjugate gradients only judge by it.
         applied = 1.0 if scale is None or self.method == "cg" else scale
         # Solved for a right-hand side of size one: numbers of 1e-300 have squares too.
@@ -151,6 +158,35 @@ class Krylov(eqx.Module):
 
 
 LinearSolver = Dense | Krylov
+
+
+def _as_real(
+    solver: LinearSolver,
+    operator: LinearMap,
+    rhs: Array,
+    floor: Array,
+    precondition: LinearMap | None,
+    guess: Array | None,
+    scale: Array | None,
+) -> Solve:
+    """A complex system as a real one of twice the size: derivatives of |u|² u are linear over the reals only."""
+
+    def split(z: Array) -> Array:
+        return jnp.stack([jnp.real(z), jnp.imag(z)])
+
+    def join(v: Array) -> Array:
+        return jax.lax.complex(v[0], v[1])
+
+    inverse = None if precondition is None else lambda v: split(precondition(join(v)))
+    found = solver.solve(
+        lambda v: split(operator(join(v))),
+        split(rhs),
+        floor,
+        inverse,
+        None if guess is None else split(guess),
+        None if scale is None else jnp.stack([scale, scale]),
+    )
+    return replace(found, value=join(found.value), defect=join(found.defect))
 
 
 def check_solver(solver: Any) -> None:

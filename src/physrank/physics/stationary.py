@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from physrank._arrays import as_double, to_jax
+from physrank._arrays import as_double, as_host, to_jax
 from physrank.geometry.grid import Grid
-from physrank.physics._guards import check_call, check_keywords
+from physrank.geometry.lifts import namespace
+from physrank.physics._guards import check_call, check_keywords, own_values
+from physrank.physics.differences import Memory, linearised
 from physrank.physics.levels import check_coarsening, own_level
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, probe_magnitude, roundoff_floor
@@ -42,7 +45,7 @@ class DerivedTangent(Tangent):
         return self.forward(direction)
 
     def apply_adjoint(self, covector: Array) -> Array:
-        return jax.linear_transpose(self.forward, self.at)(covector)[0]
+        return jnp.conj(jax.linear_transpose(self.forward, self.at)(jnp.conj(covector))[0])  # in Re ⟨h, z⟩
 
     def solve(
         self,
@@ -83,7 +86,9 @@ class Stationary(Problem):
     `residual_weights` for the raw residual norm (default: mean square); `admissible(state)`; `grid`, a `physrank.Grid` for
     the trailing axes of a state: candidates of another resolution are then lifted to it, and it gives the natural metric;
     `shape` of a state (default: that of the candidates); `coarsen(level)` or `coarsen(level, problem)`, which returns this
-    problem with about 2^level fewer points per side, or None: cheaper grids are then tried first.
+    problem with about 2^level fewer points per side, or None: cheaper grids are then tried first. With `host=True`,
+    `residual` is any NumPy function, never traced: its derivative is taken by differences, by columns up to 1,500 unknowns
+    and inside GMRES above.
 
     ```python
     problem = pr.Stationary(lambda u, f: u + u**3 - f, data=f)
@@ -97,8 +102,12 @@ class Stationary(Problem):
     residual_weights: Array | None
     admissibility: Callable[[Array], Array] | None
     coarsening: Callable[..., Problem | None] | None
+    memory: Memory | None
+    host: bool = eqx.field(static=True)
     grid: Grid | None = eqx.field(static=True)
     shape: tuple[int, ...] | None = eqx.field(static=True)
+
+    numbers = "any"
 
     def __init__(
         self,
@@ -112,6 +121,7 @@ class Stationary(Problem):
         grid: Grid | None = None,
         shape: tuple[int, ...] | None = None,
         coarsen: Callable[..., Problem | None] | None = None,
+        host: bool = False,
         **unknown: Any,
     ):
         check_keywords(self, unknown)
@@ -123,8 +133,9 @@ class Stationary(Problem):
         check_solver(solver)
         check_grid(grid, shape)
         check_coarsening(coarsen)
-        self.residual = as_double(residual)
-        self.data = as_double(data)
+        self.residual = residual if host else as_double(residual)
+        self.data = (as_host if host else as_double)(data)
+        self.host, self.memory = host, Memory() if host else None
         self.solver = solver
         self.preconditioner = preconditioner
         self.residual_weights = stated_weights(residual_weights)
@@ -137,6 +148,8 @@ class Stationary(Problem):
         return function(state) if self.data is None else function(state, self.data)
 
     def defect(self, state: Array) -> Array:
+        if self.host:
+            return own_values("residual", self._with_data(self.residual, cast(Any, np.array(state))), np.asarray(state))
         defect = jnp.asarray(self._with_data(self.residual, state))
         if defect.shape != state.shape:
             raise ValueError(
@@ -145,9 +158,12 @@ class Stationary(Problem):
             )
         return defect
 
-    def linearise(self, at: Array) -> tuple[Array, DerivedTangent]:
-        defect, forward = jax.linearize(self.defect, at)
+    def linearise(self, at: Array) -> tuple[Array, Any]:
         precondition = None if self.preconditioner is None else self._with_data(self.preconditioner, at)
+        if self.memory is not None:
+            tangent = linearised(self.defect, np.asarray(at), self.solver, precondition, self.memory, self.data)
+            return self.defect(at), tangent
+        defect, forward = jax.linearize(self.defect, at)
         return defect, DerivedTangent(at, forward, self.solver, precondition, uneven=True)
 
     def refine(self, base: Array, state: Array) -> Array:
@@ -158,8 +174,9 @@ class Stationary(Problem):
         tangent = self.linearise(base)[1]
         first = tangent.solve(-self.defect(state), rough=True).value
         second = tangent.solve(-self.defect(state + first), rough=True).value
-        ratio = norm(second) / jnp.maximum(norm(first), 1e-10 * norm(state) + jnp.finfo(state.dtype).tiny)
-        return first / (1 - jnp.clip(ratio, 0.0, 0.99))
+        xp = namespace(state)
+        ratio = norm(second) / xp.maximum(norm(first), 1e-10 * norm(state) + np.finfo(state.dtype).tiny)
+        return first / (1 - xp.clip(ratio, 0.0, 0.99))
 
     def undetermined(self, base: Array) -> Array:
         """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about.
@@ -168,19 +185,20 @@ class Stationary(Problem):
         """
         tangent = self.linearise(base)[1]
         if isinstance(choose(self.solver, base.size), Krylov):
-            constant = jnp.ones_like(base)
+            xp = namespace(base)
+            constant = xp.ones_like(base)
             kernel = norm(tangent.apply(constant)) <= 1e-9 * tangent.magnitude() * norm(constant)
-            return jnp.where(kernel, constant, 0.0)
+            return xp.where(kernel, constant, 0.0)
         pattern = 1.0 + signs(base)
         return pattern - tangent.solve(tangent.apply(pattern)).value
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
-        if self.residual_weights is None:
-            return jnp.mean(defect**2)
-        return jnp.sum(self.residual_weights * defect**2)
+        xp = namespace(defect)
+        squares = (defect * xp.conj(defect)).real
+        return xp.mean(squares) if self.residual_weights is None else xp.sum(self.residual_weights * squares)
 
     def solve(self, guess: Array) -> NonlinearSolve:
-        return damped_newton(self.linearise, self.defect, guess)
+        return damped_newton(self.linearise, self.defect, guess, host=self.host)
 
     def coarser(self, level: int) -> Problem | None:
         return own_level(self, self.coarsening, level)

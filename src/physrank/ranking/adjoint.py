@@ -1,11 +1,11 @@
 """The pairwise adjoint view: one primal response equals every pair's own adjoint estimate."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from physrank import compute
 from physrank.physics import Problem
+from physrank.physics.problem import pullback
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import UnresolvedError
 
@@ -26,7 +26,7 @@ def adjoint_gap(ranking: Ranking, first: str, second: str) -> float:
     y = ranking.outputs
     at_base = ranking.task.outputs(base[None])[0]
     contrast = ranking.space.norm_squared(at_base - y[j]) - ranking.space.norm_squared(at_base - y[i])
-    direction = 2 * ranking.space.weights * (y[i] - y[j])
+    direction = 2 * ranking.space.dual(y[i] - y[j])
     defect = ranking.response.algebraic_defect
     change, remaining = compute.run(_correction, ranking.problem, ranking.task.map, base, direction, defect)
     if not float(remaining) <= 1e-6:
@@ -36,10 +36,9 @@ def adjoint_gap(ranking: Ranking, first: str, second: str) -> float:
 
 def _correction(problem: Problem, task, base, direction, algebraic):
     residual, tangent = problem.linearise(base)
-    _, pull = jax.vjp(task, base)
-    rhs = pull(direction)[0]
+    (rhs,) = pullback(task, base)(direction)
     solve = tangent.solve_adjoint(rhs)
     remaining = jnp.linalg.norm(solve.defect.ravel()) / jnp.maximum(
         jnp.linalg.norm(rhs.ravel()), jnp.finfo(rhs.dtype).tiny
     )
-    return jnp.vdot(solve.value, algebraic - residual), remaining
+    return jnp.real(jnp.vdot(solve.value, algebraic - residual)), remaining

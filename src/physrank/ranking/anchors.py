@@ -44,7 +44,7 @@ class Anchor:
             )
         more = (problem,) if self.asks else ()
         found = self.find(names, candidates.states[valid], *more)
-        return found if isinstance(found, Anchored) else Anchored(np.asarray(found, np.float64))
+        return found if isinstance(found, Anchored) else Anchored(np.asarray(found, candidates.states.dtype))
 
     def climber(self, problem: Problem, candidates: Candidates, task: Task, asked: Asked) -> Climber:
         """Candidates of a problem at the foot of the ladder; the anchor is found when a rung asks for it."""
@@ -150,7 +150,7 @@ def candidate(name: str) -> Anchor:
 
 def given(state: Any, lift: Callable[[Array], Array] = lambda array: array) -> Anchor:
     """Any state of your own: a previous solution, a coarse solve, a climatology."""
-    array = lift(to_numpy("The given anchor", state))
+    array = lift(to_numpy("The given anchor", state, allow_complex=True))
 
     def find(_: tuple[str, ...], states: Array) -> Array:
         if array.shape != states.shape[1:]:

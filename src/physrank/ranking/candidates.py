@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -33,7 +33,8 @@ class Candidates:
             return candidates
         if invalid not in ("raise", "exclude"):
             raise ValueError(f'invalid must be "raise" or "exclude"; got {invalid!r}.')
-        named = _named_arrays(candidates)
+        numbers = capabilities.numbers(problem)
+        named = _named_arrays(candidates, numbers != "real")
         if not named:
             raise ValueError(
                 "No candidates: expected a mapping name → array, or an array with a leading candidate axis."
@@ -56,6 +57,7 @@ class Candidates:
                 given = dict(named)[name].shape
                 raise ValueError(_shape_message(name, given, array.shape, problem, expected, lifted[0][0]))
         states = np.stack([array for _, array in lifted])
+        states = cast(Array, states.astype(np.complex128) if numbers == "complex" else states)
         names = tuple(name for name, _ in lifted)
         return cls(names, states, excluded, _concerns(problem, names, states, excluded))
 
@@ -70,7 +72,7 @@ def _concerns(
     return found
 
 
-def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
+def _named_arrays(candidates: Any, allow_complex: bool = False) -> list[tuple[str, Array]]:
     if isinstance(candidates, Mapping):
         items = [(str(name), value) for name, value in candidates.items()]
     elif isinstance(candidates, list | tuple):
@@ -80,7 +82,7 @@ def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
         if hasattr(candidates, "coords"):  # xarray
             axis = next((dim for dim in candidates.dims if _axes.role(str(dim)) == "candidate"), None)
             names = [str(name) for name in candidates.coords[axis].values] if axis in candidates.coords else None
-        array = _array("candidates", candidates)
+        array = _array("candidates", candidates, allow_complex)
         if array.ndim < 2:
             raise ValueError(
                 f"An array of candidates needs a leading candidate axis before the state; got shape {array.shape}."
@@ -89,7 +91,7 @@ def _named_arrays(candidates: Any) -> list[tuple[str, Array]]:
     repeated = [name for k, (name, _) in enumerate(items) if name in [n for n, _ in items[:k]]]
     if repeated:
         raise ValueError(f"Candidate names must differ; {repeated[0]!r} appears twice.")
-    return [(name, _array(f"Candidate {name!r}", value)) for name, value in items]
+    return [(name, _array(f"Candidate {name!r}", value, allow_complex)) for name, value in items]
 
 
 def by_input(libraries: Any) -> Iterable[Any]:
@@ -104,9 +106,9 @@ def by_input(libraries: Any) -> Iterable[Any]:
     return ({name: batch[k] for name, batch in libraries.items()} for k in range(next(iter(lengths.values()))))
 
 
-def _array(what: str, value: Any) -> Array:
+def _array(what: str, value: Any, allow_complex: bool) -> Array:
     try:
-        return to_numpy(what, value)
+        return to_numpy(what, value, allow_complex=allow_complex)
     except ValueError as error:
         hint = "Candidates are a mapping name → array, a list of arrays, or one array with a leading candidate axis."
         raise ValueError(f"{error} {hint}") from None

@@ -57,7 +57,7 @@ def check(problem: Problem, known: Any, vary: Sequence[str] | None = None) -> Ch
 
     Other arguments: `vary`, names of the stated numbers to try (default: every float of the problem).
     """
-    raw = to_numpy("known", known, finite=True)
+    raw = to_numpy("known", known, finite=True, allow_complex=capabilities.numbers(problem) != "real")
     vary = [vary] if isinstance(vary, str) else vary
     if not np.any(raw):
         raise ValueError("known is zero everywhere: it says nothing about the equation. Give a solution that is not.")
@@ -82,7 +82,7 @@ def check(problem: Problem, known: Any, vary: Sequence[str] | None = None) -> Ch
 
 def _where(problem: Problem, state: Array) -> dict[str, float]:
     """Shares of the squared defect: initial row, boundary, interior, and the rows with most of it."""
-    defect = np.asarray(compute.run(_defect, problem, state)) ** 2
+    defect = np.abs(np.asarray(compute.run(_defect, problem, state))) ** 2
     total = float(defect.sum()) or 1.0
     if marches(problem):
         rows = defect.reshape(len(defect), -1).sum(axis=1) / total

@@ -50,7 +50,7 @@ def doubts(ranking: Any) -> tuple[str, ...]:
             found.append(f"{count} pair{'s are' if count > 1 else ' is'} open: {CAUSES.get(cause, cause)}")
     if is_open.any() and not ranking.rung.seen.changes:
         found.append("how far this ranking may still move is not known")
-    return tuple(found + _aloof(ranking, valid))
+    return tuple(found + _aloof(ranking, valid) + list(ranking.rung.remarks))
 
 
 def _aloof(ranking: Any, valid: np.ndarray) -> list[str]:

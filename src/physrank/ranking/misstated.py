@@ -14,6 +14,7 @@ from jaxtyping import Array as JaxArray
 
 from physrank import compute
 from physrank._arrays import Array
+from physrank.geometry.lifts import namespace
 from physrank.physics import Problem, stated
 from physrank.physics.response import residual_norm
 from physrank.physics.solvers import norm
@@ -23,6 +24,7 @@ BETTER = 5.0  # times that a suggestion must lower the floor to speak against th
 FACTORS = np.geomspace(1 / 128, 128, 57)  # by which a stated number is varied at first
 ROUNDS = 4  # of trying factors, each around the best one of the round before
 STEPS = 20  # of Gauss–Newton, where numbers are fitted
+LEAST = 1e-300  # no size is smaller
 FORCE = "a force (none is stated, and what the equation leaves over looks like one)"
 
 
@@ -58,17 +60,14 @@ def _relative_defect(problem: Problem, state: JaxArray) -> JaxArray:
 def _relative(problem: Problem, state: JaxArray) -> JaxArray:
     """The defect, divided by what happens."""
     defect = problem.defect(state)
+    xp = namespace(defect)
     if marches(problem):
         start, change = norm(state[0]), norm(state[1:] - state[:-1])
-        change = jnp.where(change > 1e-6 * start, change, start)  # where nothing happens
-        return jnp.concatenate([defect[:1] / _positive(start), defect[1:] / _positive(change)])
-    scale = residual_norm(problem, problem.defect(jnp.zeros_like(state)))
+        change = xp.where(change > 1e-6 * start, change, start)  # where nothing happens
+        return xp.concatenate([defect[:1] / xp.maximum(start, LEAST), defect[1:] / xp.maximum(change, LEAST)])
+    scale = residual_norm(problem, problem.defect(xp.zeros_like(state)))
     homogeneous = residual_norm(problem, problem.defect(1.1 * state) - defect)
-    return defect / _positive(jnp.maximum(scale, homogeneous))
-
-
-def _positive(size: JaxArray) -> JaxArray:
-    return jnp.maximum(size, 1e-300)
+    return defect / xp.maximum(xp.maximum(scale, homogeneous), LEAST)
 
 
 def marches(problem: Problem) -> bool:
@@ -86,14 +85,15 @@ def numbers(problem: Problem, state: Array, vary: Sequence[str] | None, floor: f
     single = list(_singles(problem, names, state, vary, floor))
     yield from single
     lowest = min((s.floor for s in single if s.what != FORCE), default=floor)
-    if lowest > max(EXACT, floor / BETTER**3):
+    if lowest > max(EXACT, floor / BETTER**3) and not compute.on_host(problem):  # fitting them takes derivatives
         yield from _pairs(problem, names, state, vary, min(lowest, floor))
 
 
 def _singles(
     problem: Problem, names: tuple[str, ...], state: Array, vary: Sequence[str] | None, floor: float
 ) -> Iterator[Suggestion]:
-    factors = np.tile(FACTORS, (len(names), 1))
+    tried = FACTORS[::4] if compute.on_host(problem) else FACTORS  # there, they are tried one by one
+    factors = np.tile(tried, (len(names), 1))
     best, floors = np.ones(len(names)), np.full_like(factors, np.inf)
     for _ in range(ROUNDS):
         trials = np.ones((*factors.shape, len(names)))
@@ -103,10 +103,12 @@ def _singles(
         floors = np.where(np.isfinite(floors), floors, np.inf).reshape(factors.shape)
         best = np.take_along_axis(factors, floors.argmin(axis=1)[:, None], axis=1)[:, 0]
         step = factors[:, 1] / factors[:, 0]
-        factors = np.stack([np.geomspace(f / r, f * r, len(FACTORS)) for f, r in zip(best, step, strict=True)])
+        factors = np.stack([np.geomspace(f / r, f * r, len(tried)) for f, r in zip(best, step, strict=True)])
     for k, (name, factor, lowest) in enumerate(zip(names, best, floors.min(axis=1), strict=True)):
         value = _value(problem, name)
         if vary is not None and name not in vary:
+            continue
+        if value == 0 and compute.on_host(problem):
             continue
         if value == 0 and np.size(dict(stated.leaves(problem))[name]) == 1:
             (found,), (lowest,) = _fitted(problem, names, state, np.zeros((1, len(names))), [(k, k)])
@@ -218,13 +220,13 @@ def _value(problem: Problem, name: str) -> float | None:
 
 
 def _varied_floors(problem: Problem, names: tuple[str, ...], factors: JaxArray, state: JaxArray) -> JaxArray:
-    return jax.lax.map(lambda row: _relative_defect(_varied(problem, names, row), state), factors, batch_size=8)
+    return compute.each(lambda row: _relative_defect(_varied(problem, names, row), state), factors, problem, batch=8)
 
 
 def _varied(problem: Problem, names: tuple[str, ...], factors: JaxArray, added: JaxArray | None = None) -> Problem:
     """The problem with every named number multiplied, and added to; times are stretched from the first one."""
     changed, by_name = copy.copy(problem), dict(zip(names, factors, strict=True))
-    more = dict(zip(names, jnp.zeros_like(factors) if added is None else added, strict=True))
+    more = dict(zip(names, namespace(factors).zeros_like(factors) if added is None else added, strict=True))
     for name, value in vars(problem).items():
         if isinstance(value, float):
             object.__setattr__(changed, name, value * by_name[name] + more[name])

@@ -52,5 +52,5 @@ def _every(problem: Problem, known: Array) -> Iterator[tuple[str, Array]]:
         if initial.shape == state[0].shape and float(np.std(state[0])) > 0 and float(np.std(initial)) > 0:
             scale = float(np.std(initial) / np.std(state[0]))
             units = scale * (state - state[0].mean()) + initial.mean()
-            if abs(scale - 1) > 1e-3 or abs(float(initial.mean() - state[0].mean())) > 1e-3 * float(np.std(initial)):
+            if abs(scale - 1) > 1e-3 or float(abs(initial.mean() - state[0].mean())) > 1e-3 * float(np.std(initial)):
                 yield "units as of the initial state (it looks normalised)", units

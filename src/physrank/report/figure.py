@@ -20,8 +20,8 @@ DRAWN = ("names", "outputs", "proxy", "anchor", "estimates", "unresolved", "reac
 
 
 def drawn(arrays: dict[str, Any]) -> dict[str, Any]:
-    """What a picture takes of a ranking's arrays."""
-    return {name: arrays[name] for name in DRAWN}
+    """What a picture takes of a ranking's arrays; of complex fields, their real parts."""
+    return {name: value.real if np.iscomplexobj(value := arrays[name]) else value for name in DRAWN}
 
 
 def ranking_figure(

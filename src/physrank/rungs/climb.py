@@ -18,7 +18,7 @@ from physrank.rungs.diagnosis import defect_norm
 from physrank.rungs.effort import Effort, Spent
 from physrank.rungs.respond import correct, respond, respond_batch
 from physrank.rungs.rung import Rung
-from physrank.rungs.solve import solve_rung, solved
+from physrank.rungs.solve import retried, solve_rung, solved
 
 ARITHMETIC = 2  # of the ladder: raised when what it computes changes, since studies keep what it found
 STEPPED = 2  # pairs of steps: each takes away a hundredfold where it serves at all
@@ -120,9 +120,11 @@ def _outright(climbers: Sequence[Climber], width: int) -> None:
         return
     marched = isinstance(climbers[0].problem, capabilities.Glances)  # from the initial state, whatever the guess
     guesses = [np.zeros(c.shape) if marched else c.anchored[0] for c in climbers]
-    for climber, found, seconds in _together(solved, climbers, guesses, width):
+    solutions = _together(solved, climbers, guesses, width)
+    for guess, (climber, first, seconds) in zip(guesses, solutions, strict=True):
+        found, remarks = retried(climber.problem, guess, first)
         if found.failed is None or climber.rung is None:
-            climber.arrived(solve_rung(climber.question, found, seconds))
+            climber.arrived(replace(solve_rung(climber.question, found, seconds), remarks=remarks))
 
 
 def _worthwhile(climber: Climber, effort: Effort) -> bool:

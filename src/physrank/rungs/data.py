@@ -20,9 +20,12 @@ from jaxtyping import Array as JaxArray
 from physrank import compute
 from physrank._arrays import as_double
 from physrank.physics import Problem
+from physrank.physics.levels import altered
+from physrank.physics.problem import pullback
 from physrank.physics.stated import is_float
 from physrank.rungs.rung import Rung
 
+DIFFERENCED = 200  # numbers of a host problem's data that are varied one by one
 Doubtful = Callable[[Problem, Rung], Rung]
 
 
@@ -89,7 +92,7 @@ def _by_adjoints(problem: Problem, rung: Rung, widths: Mapping[str, Any]) -> Run
     outputs = question.outputs[valid]
     rows = np.concatenate([outputs[1:], rung.proxy[None]]) - outputs[0]
     slopes = compute.run(
-        _sensitivities, problem, question.task.map, rung.state, question.space.weights * rows, tuple(widths)
+        _sensitivities, problem, question.task.map, rung.state, question.space.dual(rows), tuple(widths)
     )
     moved = np.zeros((len(valid) + 1, len(valid) + 1))
     for name, half in widths.items():
@@ -106,7 +109,10 @@ def _by_adjoints(problem: Problem, rung: Rung, widths: Mapping[str, Any]) -> Run
 def _sensitivities(problem: Problem, task: Any, state: JaxArray, covectors: JaxArray, names: tuple[str, ...]) -> Any:
     """(∂A/∂θ)ᵀ z for every covector, by name of the data."""
     tangent = problem.linearise(state)[1]
-    _, pull = jax.vjp(task, state)
+    pull = pullback(task, state)
+    if compute.on_host(problem):
+        adjoints = [np.asarray(tangent.solve_adjoint(pull(covector)[0]).value) for covector in covectors]
+        return {name: _differenced(problem, name, np.asarray(state), np.stack(adjoints)) for name in names}
     chosen = {name: eqx.filter(getattr(problem, name), is_float) for name in names}
 
     def defect(data: Any) -> JaxArray:
@@ -116,12 +122,44 @@ def _sensitivities(problem: Problem, task: Any, state: JaxArray, covectors: JaxA
             changed = eqx.tree_at(lambda p, name=name: getattr(p, name), changed, whole)
         return changed.defect(state)
 
-    _, back = jax.vjp(defect, chosen)
+    back = pullback(defect, chosen)
 
     def one(covector: JaxArray) -> Any:
         return back(tangent.solve_adjoint(pull(covector)[0]).value)[0]
 
     return jax.lax.map(one, covectors)
+
+
+def _differenced(problem: Any, name: str, state: np.ndarray, adjoints: np.ndarray) -> Any:
+    """(∂A/∂θ)ᵀ z on the host: as the problem says, else by central differences in every number θ."""
+    said = getattr(problem, "sensitivity", None)
+    known = None if said is None else said(name, state, adjoints)
+    if known is not None:
+        return known
+    value, held = getattr(problem, name), eqx.filter(getattr(problem, name), is_float)
+    leaves, structure = jax.tree.flatten(held)
+    numbers = sum(np.size(leaf) for leaf in leaves)
+    if numbers > DIFFERENCED:
+        raise ValueError(
+            f"uncertainty[{name!r}] is about {numbers} numbers, each of which takes two residuals on the host; expected at "
+            f"most {DIFFERENCED}. Pass a list of sampled problems instead."
+        )
+
+    def defect(k: int, place: tuple[int, ...], change: float) -> np.ndarray:
+        moved = [np.array(leaf) for leaf in leaves]
+        moved[k][place] += change
+        whole = eqx.combine(jax.tree.unflatten(structure, moved), value)
+        return np.asarray(altered(problem, **{name: whole}).defect(state))
+
+    slopes = []
+    for k, leaf in enumerate(leaves):
+        slope = np.zeros((len(adjoints), *np.shape(leaf)))
+        for place in np.ndindex(np.shape(leaf)):
+            step = 1e-5 * max(abs(float(np.asarray(leaf)[place])), 1e-3 * float(np.abs(leaf).max(initial=0.0)), 1e-12)
+            rate = (defect(k, place, step) - defect(k, place, -step)) / (2 * step)
+            slope[(slice(None), *place)] = np.real(np.tensordot(adjoints.conj(), rate, axes=rate.ndim))
+        slopes.append(slope)
+    return jax.tree.unflatten(structure, slopes)
 
 
 def _by_samples(problem: Problem, rung: Rung, samples: Sequence[Problem]) -> Rung:

@@ -30,7 +30,7 @@ def residual_floor(problem: Problem, reference: Any, anchor: Any = None) -> floa
     for name, state in (("reference", reference), ("anchor", anchor)):
         if state is None:
             continue
-        state = to_numpy(name, state)
+        state = to_numpy(name, state, allow_complex=True)
         if not fits(state.shape, problem.state_shape):
             raise ValueError(
                 f"{name} has shape {state.shape}; expected a state of this problem, {problem.state_shape}."

@@ -46,6 +46,8 @@ class Steps(eqx.Module):
 
 def levels(problem: Problem) -> tuple[int, ...]:
     """The coarser grids that are worth standing on, coarsest first."""
+    if compute.on_host(problem):
+        return ()
     leaves, structure = jax.tree.flatten(problem)
     shapes = (jax.ShapeDtypeStruct(x.shape, x.dtype) if hasattr(x, "dtype") else x for x in leaves)
     return _levels(structure, tuple(shapes))

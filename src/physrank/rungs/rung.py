@@ -40,8 +40,8 @@ class Question:
     @cached_property
     def unit(self) -> float:
         """A power of two in which outputs are measured before anything is squared: 1e-300 ranks like 1."""
-        low, high = np.nanmin(self.outputs, initial=0.0), np.nanmax(self.outputs, initial=0.0)
-        size = max(float(high), -float(low))
+        parts = (self.outputs.real, self.outputs.imag) if np.iscomplexobj(self.outputs) else (self.outputs,)
+        size = max(max(float(np.nanmax(p, initial=0.0)), -float(np.nanmin(p, initial=0.0))) for p in parts)
         return 1.0 if size == 0 or 1e-120 < size < 1e120 else float(2.0 ** np.floor(np.log2(size)))
 
     def measured(self, values: Array) -> Array:
@@ -70,8 +70,7 @@ class Question:
         number = len(self.outputs)
         centre = self.outputs[int(np.argmin(np.isnan(self.outputs.reshape(number, -1)[:, 0])))]
         with np.errstate(invalid="ignore", over="ignore"):
-            rows = self.measured(self.outputs - centre)
-            rows = np.multiply(rows, self.space.roots, out=rows).reshape(number, -1)
+            rows = self.space.coordinates(self.measured(self.outputs - centre))
             return centre, rows, rows @ rows.T if number <= MANY else np.einsum("nk,nk->n", rows, rows)
 
     @property
@@ -83,7 +82,7 @@ class Question:
     def _products(self, change: Array) -> Array:
         """⟨change, y_i − c⟩, in units²."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return self._centred[1] @ (self.space.roots * self.measured(change)).ravel()
+            return self._centred[1] @ self.space.coordinates(self.measured(change))
 
     @property
     def all_equal(self) -> bool:
@@ -120,6 +119,7 @@ class Rung:
     off: float = 0.0  # how far uncertain data may move any ‖q − y_i‖, in units
     reduction: float | None = None  # ‖A(s)‖ / ‖A(w)‖, where it is known
     spent: tuple[Spent, ...] = ()  # the way up to it
+    remarks: tuple[str, ...] = ()  # what the computation itself has to say about it
 
     @property
     def state(self) -> Array:

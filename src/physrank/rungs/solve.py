@@ -8,6 +8,7 @@ from jaxtyping import Bool
 from physrank import compute
 from physrank.geometry.space import Array
 from physrank.physics import Problem, capabilities
+from physrank.physics.rescue import SAID, rescue
 from physrank.rungs.evidence import OnGrid
 from physrank.rungs.rung import Question, Rung
 
@@ -33,6 +34,14 @@ def solved(problem: Problem, guess: JaxArray) -> Solved:
     """Pure JAX for JAX problems: compile it, batch it."""
     found = problem.solve(guess)
     return Solved(found.state, found.converged, capabilities.admissible(problem, found.state))
+
+
+def retried(problem: Problem, guess: Array, found: Solved) -> tuple[Solved, tuple[str, ...]]:
+    """The same by a direct solver where an iteration did not converge, with a word on it."""
+    if bool(found.converged) or (other := rescue(problem, guess)) is None:
+        return found, capabilities.remarks(problem)
+    again = compute.run(solved, other, guess)
+    return (again, (SAID,)) if bool(again.converged) else (found, ())
 
 
 def solve_rung(question: Question, found: Solved, seconds: float) -> Rung:

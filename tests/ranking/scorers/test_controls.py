@@ -23,7 +23,7 @@ def test_wrong_input_uses_the_other_state():
     np.testing.assert_allclose(found.values, expected, rtol=1e-12)
 
 
-def test_wrong_input_passes_failure_on():
+def test_wrong_input_passes_failure_on(no_rescue):
     hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov("cg", max_steps=2))
     candidates = {"a": np.linspace(0, 1, 9), "b": np.ones(9)}
     other = pr.rank(hard, candidates)

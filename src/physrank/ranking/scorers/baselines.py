@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import jax
 import numpy as np
 from jaxtyping import Array as JaxArray
 
@@ -79,4 +78,4 @@ class ValidationLoss(Scorer):
 
 
 def _raw_energies(problem: Problem, states: JaxArray) -> JaxArray:
-    return jax.vmap(lambda state: problem.residual_energy(problem.defect(state)))(states)
+    return compute.each(lambda state: problem.residual_energy(problem.defect(state)), states, problem)
