@@ -29,7 +29,9 @@ class Both:
         return np.linalg.solve(self.matrix.T, rhs)
 
 
-@pytest.mark.parametrize("solver", [None, "lu", "pyamg", factorized, splu, spsolve, Both], ids=str)
+@pytest.mark.parametrize(
+    "solver", [None, "lu", "pyamg", factorized, splu, spsolve, Both], ids=lambda s: getattr(s, "__name__", str(s))
+)
 @pytest.mark.parametrize("matrix", [SYMMETRIC, SKEW, ONE_SIDED], ids=["symmetric", "skew", "one-sided"])
 def test_every_solver_solves_both_ways(solver, matrix):
     factors, rhs = Factored(matrix, solver), RNG.standard_normal(60)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from physrank.lab.store.lock import alone
 
 from lab_helpers import BURGERS, TINY, weights
 from physrank.lab.store import checkpoints
@@ -86,15 +85,6 @@ def test_what_does_not_belong_together_is_not_continued(trained, tmp_path, monke
     monkeypatch.setattr(training, "data", lambda *given: tuple(2 * x for x in honest(*given)))
     with pytest.raises(StoreError, match="trained on other data"):
         training.train_run(tmp_path, TINY, BURGERS, 0)
-
-
-def test_a_second_trainer_in_the_same_folder_is_told_to_wait(trained, tmp_path):
-    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
-    folder = checkpoints.folder(tmp_path, TINY, BURGERS, 0)
-    with alone(folder), pytest.raises(StoreError, match="is in use by process") as refused:
-        training.train_run(tmp_path, TINY, BURGERS, 0)
-    assert str(folder) in str(refused.value) and "elete" not in str(refused.value)
-    assert training.train_run(tmp_path, TINY, BURGERS, 0)
 
 
 def test_a_full_disk_is_named_with_its_file(tmp_path, monkeypatch):
