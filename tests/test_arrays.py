@@ -12,7 +12,11 @@ ARRAY = np.linspace(0.5, 1.0, 8)
 CANDIDATES = {"a": np.zeros((3, 8)), "b": np.ones((3, 8))}
 
 
-@pytest.mark.parametrize("convert", [xarray.DataArray, jnp.asarray, list, np.ma.masked_array], ids=str)
+@pytest.mark.parametrize(
+    "convert",
+    [xarray.DataArray, jnp.asarray, list, np.ma.masked_array],
+    ids=lambda given: getattr(given, "__name__", str(given)),
+)
 @pytest.mark.parametrize("host", [False, True], ids=["JAX", "host"])
 def test_problems_take_arrays_of_any_kind(convert, host):
     def scores(u, data):

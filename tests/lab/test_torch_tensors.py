@@ -25,7 +25,9 @@ def test_any_tensor_kind(convert):
     np.testing.assert_allclose(ranking.scores, plain.scores, rtol=0.05)
 
 
-@pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize(
+    "kind", [torch.float64, torch.float32, torch.bfloat16], ids=lambda given: getattr(given, "__name__", str(given))
+)
 @pytest.mark.parametrize("host", [False, True], ids=["JAX", "host"])
 def test_initial_states_data_and_weights_may_be_tensors_with_gradients(kind, host):
     tensor = torch.linspace(0.5, 1.0, 8, dtype=kind, requires_grad=True)

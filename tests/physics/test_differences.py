@@ -59,7 +59,11 @@ def host(u):
     return -(ends[2:] - 2 * u + ends[:-2]) * (len(u) + 1) ** 2 - np.exp(u)
 
 
-@pytest.mark.parametrize("solver", [None, pr.Dense(), pr.Krylov(), pr.Krylov(method="cg")], ids=str)
+@pytest.mark.parametrize(
+    "solver",
+    [None, pr.Dense(), pr.Krylov(), pr.Krylov(method="cg")],
+    ids=lambda given: getattr(given, "__name__", str(given)),
+)
 @pytest.mark.parametrize("effort", ["auto", "response", "solve"])
 def test_the_same_as_the_jax_problem(solver, effort):
     x = np.linspace(0, 1, 32)[1:-1]

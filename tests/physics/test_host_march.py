@@ -121,7 +121,11 @@ def schroedinger(xp):
     return step, np.exp(np.sin(x) + 1j * x)
 
 
-@pytest.mark.parametrize("options", [{}, {"grid": pr.Grid.periodic(16, 2 * np.pi)}, {"host": True}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"grid": pr.Grid.periodic(16, 2 * np.pi)}, {"host": True}],
+    ids=lambda given: getattr(given, "__name__", str(given)),
+)
 def test_complex_states_as_they_are(options):
     step, psi = schroedinger(np if options.get("host") else jnp)
     truth = marched(schroedinger(np)[0], psi, 8)
