@@ -161,7 +161,7 @@ def test_functions_defined_anew_for_every_call_do_not_fill_the_memory(monkeypatc
 
     for _ in range(8):
         compute.run(found, pr.Stationary(lambda u: u - 1), np.ones(4))
-    assert compute._compiled(found)._cached._cache_size() <= 3
+    assert compute._compiled(found, False)._cached._cache_size() <= 3
     traced, kept = [], pr.Stationary(lambda u: traced.append(1) or u - 1)
     for _ in range(8):
         compute.run(found, kept, np.ones(4))
