@@ -10,6 +10,7 @@ from physrank._arrays import to_numpy
 from physrank.physics import Outlook, Problem, Response, fits
 from physrank.physics.response import residual_norm
 
+UNCHANGED = 1 + 1e-9  # of a defect computed twice, by two programs
 SUSPECT = 0.3  # of a correction that a further one would move: from there on, a march is asked for its defect after all
 LARGE_CORRECTION = 0.5  # ‖s − w‖ / ‖w‖ above which a response that did not look ahead consults the defect
 
@@ -91,7 +92,7 @@ def _too_far(problem: Problem, response: Response, outlook: Outlook | None) -> s
     if outlook is not None and outlook.undetermined is not None and np.any(outlook.undetermined):
         return None  # it moves where nothing holds it: that leaves pairs open, but is no failure to linearise
     small = 1e-12 * max(float(np.abs(response.state).max(initial=0.0)), np.finfo(float).tiny)
-    if reduction is not None and reduction > 1 and float(np.abs(response.correction).max(initial=0.0)) > small:
+    if reduction is not None and reduction > UNCHANGED and float(np.abs(response.correction).max(initial=0.0)) > small:
         grew = f"{reduction:.2g} times" if np.isfinite(reduction) else "beyond all numbers"
         return f"the correction raised the defect {grew}: the anchor is too far from a solution to linearise once; {remedy}"
     if outlook is not None and not np.isfinite(outlook.contraction):

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lab_helpers import InThisProcess
-from physrank.cli import app
+from physrank.cli.program import app
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.inputs import shifted_strata
 from physrank.lab.libraries import GROUPS, PROFILES, equations_of

@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import signal
 from dataclasses import replace
 
 import pytest
