@@ -203,6 +203,7 @@ def test_one_correction_linearises_once(variant, times):
 
 
 def test_ranking_and_scorers_share_one_compiled_response():
+    jax.clear_caches()  # of very many programs none is kept: other tests have compiled some
     traced = []
 
     def residual(u):

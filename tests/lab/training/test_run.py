@@ -103,6 +103,10 @@ def _hears() -> bool:
 
 
 def test_workers_leave_control_c_to_their_parent():
-    with parallel._deaf():
-        assert not _hears()  # and whoever is started here begins like this
-    assert _hears()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background begins without
+    try:
+        with parallel._deaf():
+            assert not _hears()  # and whoever is started here begins like this
+        assert _hears()
+    finally:
+        signal.signal(signal.SIGINT, before)
