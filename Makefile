@@ -2,15 +2,19 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+INSTALL := -m pip install --quiet --disable-pip-version-check
+LOCKED := $(INSTALL) --require-hashes --requirement
+ITSELF := $(INSTALL) --no-deps --no-build-isolation
+PYTEST := -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+INSTRUMENT := $(addprefix tests/,geometry physics equations rungs ranking certificates report)
 
-.PHONY: demo test test-slow lint bench bench-references yardstick docs results clean
+.PHONY: demo test test-slow test-oldest lint bench bench-references yardstick docs results lock dist clean
 
 demo: .venv/.base
 	$(BIN)/physrank demo
 
 test: .venv/.dev
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+	$(BIN)/python $(PYTEST)
 
 # Randomized and adversarial certificates against the truth in many digits: 100,000 of reaction–diffusion, 10,000 of every other
 # kind; 1,000 damaged files of every layout. Two hours on two cores; PHYSRANK_TRIALS=1000 for less.
@@ -51,17 +55,47 @@ docs: .venv/.docs
 	$(PYTHON) -m venv .venv
 
 # Stamps: install again only when the requirements changed.
-.venv/.base: pyproject.toml constraints.txt | .venv/bin/python
-	$(INSTALL) --editable .
+.venv/.base: pyproject.toml requirements/base.txt | .venv/bin/python
+	$(BIN)/python $(LOCKED) requirements/base.txt
+	$(BIN)/python $(ITSELF) --editable .
 	touch $@
 
-.venv/.dev: .venv/.base
-	$(INSTALL) --editable ".[dev,exponax,lab,zarr,torch,onnx,dask]"
+.venv/.dev: .venv/.base requirements/dev.txt
+	$(BIN)/python $(LOCKED) requirements/dev.txt
 	touch $@
 
-.venv/.docs: .venv/.base
-	$(INSTALL) --editable ".[docs]"
+.venv/.docs: .venv/.base requirements/docs.txt
+	$(BIN)/python $(LOCKED) requirements/docs.txt
 	touch $@
+
+# The instrument on another interpreter, `make test-python3.13`: without PyTorch, so without laboratory and models.
+test-python%:
+	test -d .venv-$* || python$* -m venv .venv-$*
+	.venv-$*/bin/python $(LOCKED) requirements/dev.txt
+	.venv-$*/bin/python $(ITSELF) --editable .
+	.venv-$*/bin/python $(PYTEST) $(INSTRUMENT)
+
+# The instrument on the oldest versions that pyproject.toml admits.
+test-oldest: .venv/bin/python
+	test -d .venv-oldest || $(PYTHON) -m venv .venv-oldest
+	$(BIN)/python requirements/lock.py --oldest > .venv-oldest/oldest.txt
+	.venv-oldest/bin/python $(INSTALL) --requirement .venv-oldest/oldest.txt
+	.venv-oldest/bin/python $(ITSELF) --editable .
+	.venv-oldest/bin/python $(PYTEST) -W default $(INSTRUMENT)
+
+# Resolves the requirements anew, for three interpreters, and writes them with their hashes.
+lock: .venv/bin/python
+	$(BIN)/python requirements/lock.py python3.12 python3.13
+
+# Wheel and source archive, each installed into an empty environment, where the demo runs.
+dist: .venv/.base
+	rm -rf dist .venv-dist && $(BIN)/hatchling build --directory dist
+	$(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python $(LOCKED) requirements/base.txt
+	for file in dist/physrank-*.whl dist/physrank-*.tar.gz; do \
+		.venv-dist/bin/python $(ITSELF) --force-reinstall $$file && \
+		(cd dist && ../.venv-dist/bin/physrank demo --out demo) || exit 1; \
+	done
 
 clean:
-	rm -rf .venv site demo_output
+	rm -rf .venv .venv-* dist site demo_output

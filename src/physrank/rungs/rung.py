@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from physrank.geometry import TaskSpace, gap_matrix, scores_of
+from physrank.geometry import TaskSpace, gap_matrix
 from physrank.geometry.space import Array
 from physrank.physics import Response
 from physrank.rungs.effort import Spent
@@ -99,6 +99,17 @@ class Question:
         centre = self._centred[0]
         return self._of_pairs(gap_matrix(self._squares - 2 * self._products(proxy - centre)))
 
+    def scores(self, proxy: Array) -> Array:
+        """S_i = ‖q − y_i‖², in units²: from the products, and from the difference itself where those cancel."""
+        squares, change = self._squares, self.space.coordinates(self.measured(proxy - self._centred[0]))
+        with np.errstate(invalid="ignore", over="ignore"):
+            terms = squares + change @ change
+            found = terms - 2 * (self._centred[1] @ change)
+            near = np.flatnonzero(~(found > CANCELLED * terms))
+            if len(near):
+                found[near] = np.sum((self._centred[1][near] - change) ** 2, axis=-1)
+        return found
+
     def _of_pairs(self, values: Array) -> Array:
         """Zero between candidates that are the same: a sum in another order is not a difference."""
         return values if len(values) > MANY else np.where(self.distances == 0, 0.0, values)
@@ -138,8 +149,7 @@ class Rung:
     @cached_property
     def scores(self) -> Array:
         """S_i = ‖q − y_i‖², in units²."""
-        question = self.question
-        return scores_of(question.space, question.measured(question.outputs), question.measured(self.proxy))
+        return self.question.scores(self.proxy)
 
     @cached_property
     def gaps(self) -> Array:
