@@ -30,7 +30,9 @@ class Both:
 
 
 @pytest.mark.parametrize(
-    "solver", [None, "lu", "pyamg", factorized, splu, spsolve, Both], ids=lambda s: getattr(s, "__name__", str(s))
+    "solver",
+    [None, "lu", "ilu", "pyamg", factorized, splu, spsolve, Both],
+    ids=lambda s: getattr(s, "__name__", str(s)),
 )
 @pytest.mark.parametrize("matrix", [SYMMETRIC, SKEW, ONE_SIDED], ids=["symmetric", "skew", "one-sided"])
 def test_every_solver_solves_both_ways(solver, matrix):

@@ -36,3 +36,10 @@ def test_what_does_not_fit_stays_unresolved(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(rescue, "ENTRIES", 100)
     assert "did not converge" in pr.rank(WEAK, LIBRARY, effort="response").unresolved
+
+
+def test_many_entries_are_factored_incompletely(monkeypatch):
+    monkeypatch.setattr(rescue, "FILLS", 100)
+    found = pr.rank(WEAK, LIBRARY, effort="response")
+    assert not found.unresolved and any("sparse factorisation" in doubt for doubt in found.doubts)
+    np.testing.assert_allclose(found.scores, pr.rank(SOUND, LIBRARY, effort="response").scores, rtol=1e-8)

@@ -80,7 +80,7 @@ class Linear(Hosted):
 
     Main arguments: `matrix`, SciPy sparse or dense, boundary rows included; `rhs`, in the shape of a state.
 
-    Other arguments: `solver`: "lu" (SuperLU, the default), "pyamg", "petsc", or any function that takes the matrix and
+    Other arguments: `solver`: "lu" (SuperLU, the default), "ilu", "pyamg", "petsc", or any function that takes the matrix and
     returns `solve(rhs)` (with a method `solve_adjoint` if it has one; else the transposed matrix is prepared when needed),
     such as `scipy.sparse.linalg.factorized`; `mass`, a mass matrix, which gives the natural metric uᵀ M u; `grid`, `shape`,
     `residual_weights` and `admissible` as in `Stationary`. Problems with equal matrices share their factors.

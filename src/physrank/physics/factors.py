@@ -187,6 +187,21 @@ def _pyamg(matrix: Any) -> Callable[[Vector], Vector]:
     return lambda rhs: levels.solve(rhs, tol=1e-12, maxiter=min(200, len(rhs)), accel=accel)
 
 
+def _ilu(matrix: Any) -> _Transposable:
+    """GMRES to 1e-12 on an incomplete factorisation, for matrices whose factors would fill memory; the defect judges it."""
+    linalg, sparse = _optional.load("scipy.sparse.linalg"), _optional.load("scipy.sparse")
+    matrix = sparse.csc_array(matrix)
+    rough = linalg.spilu(matrix, drop_tol=1e-4, fill_factor=10)
+
+    def by(operator: Any, trans: str) -> Callable[[Vector], Vector]:
+        inverse = linalg.LinearOperator(
+            matrix.shape, lambda r: rough.solve(r.astype(matrix.dtype), trans), dtype=matrix.dtype
+        )
+        return lambda rhs: linalg.gmres(operator, rhs, M=inverse, rtol=1e-12, restart=50, maxiter=10)[0]
+
+    return _Transposable(by(matrix, "N"), by(matrix.conj().T, "H"))
+
+
 def _petsc(matrix: Any) -> _Transposable:
     """PETSc's sparse LU, or whatever -ksp_type and -pc_type on its own command line say."""
     petsc, sparse = _optional.load("petsc4py.PETSc"), _optional.load("scipy.sparse")
@@ -210,7 +225,7 @@ def _petsc(matrix: Any) -> _Transposable:
     return _Transposable(by(ksp.solve), by(ksp.solveTranspose))
 
 
-NAMED: dict[str, Callable[[Any], Any]] = {"lu": _lu, "pyamg": _pyamg, "petsc": _petsc}
+NAMED: dict[str, Callable[[Any], Any]] = {"lu": _lu, "ilu": _ilu, "pyamg": _pyamg, "petsc": _petsc}
 PACKAGES = {"pyamg": "pyamg", "petsc": "petsc4py"}
 
 

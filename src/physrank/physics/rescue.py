@@ -1,4 +1,5 @@
-"""Where an iteration does not converge: the tangent of a JAX problem formed by columns, kept sparse, and factored."""
+"""Where an iteration does not converge: the tangent of a JAX problem formed by columns, kept sparse, and factored, completely
+or, where that would fill memory, incompletely."""
 
 from typing import Any
 
@@ -18,6 +19,7 @@ from physrank.physics.problem import Problem
 
 UNKNOWNS = 20_000  # up to which so many derivatives take seconds
 ENTRIES = 20_000_000  # of a tangent that is worth factoring: 240 MB
+FILLS = 4_000_000  # entries above which complete factors may not fit, and incomplete ones guide an iteration
 TOGETHER = 64  # columns at a time
 SAID = (
     "its iterative solver did not converge, and a sparse factorisation of its tangent, formed by columns, took over; a "
@@ -44,7 +46,10 @@ class Rescued(Hosted):
         return compute.run(_energy, self.inner, np.asarray(defect))
 
     def factors_at(self, state: State) -> Factored:
-        return self.memory.factors(state, None, lambda: Factored(_tangent(self.inner, state)))
+        return self.memory.factors(state, None, lambda: self._factors(_tangent(self.inner, state)))
+
+    def _factors(self, tangent: Any) -> Factored:
+        return Factored(tangent, "ilu" if tangent.nnz > FILLS else None)
 
 
 def rescue(problem: Problem, state: State) -> Rescued | None:
