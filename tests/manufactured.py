@@ -1,7 +1,7 @@
 """Elliptic equations whose solutions are known exactly: a product of polynomials that vanish at the ends of a box.
 
-Coefficients are short dyadic numbers, so that those of derivatives are doubles too and the solution is one of the equation that
-the functions state, not only up to rounding.
+Coefficients are short dyadic numbers, so that those of derivatives are doubles too and the solution is one of the equation
+that the functions state, not only up to rounding.
 """
 
 from dataclasses import dataclass

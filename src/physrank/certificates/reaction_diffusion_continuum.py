@@ -1,9 +1,9 @@
 """Reaction–diffusion against the equation itself: −∇·(a∇u) + g(u) = f on a box, u = 0 on its boundary, given by functions.
 
 A polynomial ũ, zero on the boundary, is corrected until it nearly solves the equation; what it leaves is enclosed on the
-whole box, not sampled, and bounds the error at every point: for g(u) − σu that does not fall,
+whole box, not sampled, and bounds the error at every point: for g that does not fall,
 
-    max |u − ũ| ≤ min(1/σ, |Ω|^{2/d} / (2d ω_d^{2/d} min a)) max |−∇·(a∇ũ) + g(ũ) − f|.
+    max |u − ũ| ≤ C_d |Ω|^{2/d − 1/2} ‖−∇·(a∇ũ) + g(ũ) − f‖ / min a,    C = 1/√48, 1/√8π, 0.128 for d = 1, 2, 3.
 
 The proof is in docs/certificates/reaction_diffusion_continuum.md.
 """
@@ -43,24 +43,15 @@ class ContinuumReactionDiffusion:
     analytic and written with NumPy; their constants are the doubles that Python computes.
 
     Other arguments: `reaction`, for a problem of your own on `Grid.nodes` with −∇·(a∇u) + g(u) = f and zero boundary values:
-    g, written with NumPy; `slope` σ ≥ 0, such that g(u) − σu does not fall. `ReactionDiffusion` knows its own.
+    g, written with NumPy, which must not fall. `ReactionDiffusion` knows its own.
     """
 
     diffusion: Function | float
     forcing: Function | float
     reaction: Function | None = None
-    slope: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.slope) and self.slope >= 0):
-            raise ValueError(
-                f"slope must be a finite number ≥ 0, by which the reaction grows at least; got {self.slope}."
-            )
-        if self.slope and self.reaction is None:
-            raise ValueError(f"slope={self.slope} belongs to a reaction=; ReactionDiffusion knows its own.")
 
     def __call__(self, problem: Problem, ranking: Ranked) -> Enclosure:
-        reaction, slope, given = self._reaction(problem)
+        reaction, given = self._reaction(problem)
         (shape, lengths), state = _box(problem), np.asarray(ranking.state, np.float64)
         fits = state.shape == shape and 1 <= len(shape) <= 3 and min(shape) >= 3 and bool(np.all(np.isfinite(state)))
         assumptions = (
@@ -71,7 +62,7 @@ class ContinuumReactionDiffusion:
         )
         found: Solved | str = "nothing was solved"
         if all_hold(assumptions):
-            found = solved(lengths, self.diffusion, self.forcing, reaction, slope, state)
+            found = solved(lengths, self.diffusion, self.forcing, reaction, state)
             assumptions += (_enclosed(found),)
         gaps, bound = open_gaps(len(ranking.names)), np.inf
         if isinstance(found, Solved):
@@ -79,15 +70,15 @@ class ContinuumReactionDiffusion:
         target = Stated((self.diffusion, self.forcing, self.reaction))
         return Enclosure("theorem", TARGET, gaps, bound, NORM, assumptions, zero=target)
 
-    def _reaction(self, problem: Problem) -> tuple[Function, float, tuple[Assumption, ...]]:
-        """g, σ and what they rest on."""
+    def _reaction(self, problem: Problem) -> tuple[Function, tuple[Assumption, ...]]:
+        """g and what it rests on."""
         if self.reaction is not None:
             if problem.grid is None or problem.grid.layout != "nodes":
                 raise ValueError(
                     "A problem of your own needs grid=Grid.nodes(shape, lengths), boundary nodes included."
                 )
-            said = f"u = 0 on the boundary, and the reaction minus {self.slope:g} u does not fall"
-            return self.reaction, self.slope, (Assumption(said, True, "stated by you"),)
+            said = "u = 0 on the boundary, and the reaction does not fall"
+            return self.reaction, (Assumption(said, True, "stated by you"),)
         if type(problem) is not ReactionDiffusion:  # a derived class may have another defect
             raise ValueError(
                 f"Without reaction= this certificate is for equations.ReactionDiffusion; got {type(problem).__name__}."
@@ -98,7 +89,7 @@ class ContinuumReactionDiffusion:
             Assumption("λ ≥ 0 and γ ≥ 0", linear >= 0 and cubic >= 0, min(linear, cubic)),
             Assumption("the functions have the values that the problem holds at its nodes", apart <= AGREE, apart),
         )
-        return lambda u: linear * u + cubic * (u * u * u), linear, given
+        return lambda u: linear * u + cubic * (u * u * u), given
 
     def _apart(self, problem: ReactionDiffusion, name: str) -> float:
         """How far a function is from the problem's values, relative to the largest; infinite where it is no number."""
@@ -150,9 +141,7 @@ class Solved:
         return GapIntervals(in_all_places(low, ranking), in_all_places(high, ranking))
 
 
-def solved(
-    lengths: list[Disc], diffusion: Any, forcing: Any, reaction: Function, slope: float, state: Array
-) -> Solved | str:
+def solved(lengths: list[Disc], diffusion: Any, forcing: Any, reaction: Function, state: Array) -> Solved | str:
     """The reconstruction and its error; or why there is none."""
     sides = tuple(float(length.centre) for length in lengths)
     try:
@@ -162,7 +151,7 @@ def solved(
             if not np.all(np.isfinite(coefficients)):
                 return "the corrections did not converge"
             defect = Defect(diffusion, forcing, reaction, lengths, coefficients)
-            least, size = defect.least_diffusion(), defect.largest()
+            least, size = defect.least_diffusion(), defect.norm()
     except NotAnalytic as reason:
         return str(reason)
     except (TypeError, AttributeError) as error:  # of the user's function, on what is no array of numbers
@@ -172,10 +161,12 @@ def solved(
     if not np.isfinite(size):
         return "they are not analytic close to the box, or grow too fast there"
     at_nodes = defect.at_uniform(state.shape)
+    if not np.isfinite(at_nodes.largest):
+        return "the polynomial overflows"
     grows = evaluated(reaction, [at_nodes])[1][0]
-    if np.any(grows.centre + grows.radius < slope):
-        return f"the reaction grows by less than {slope:g}: by {np.min(grows.centre):.3g} at a value of ũ"
-    return Solved(at_nodes, inverse_bound(lengths, least, slope) * size, corrections)
+    if np.any(grows.centre + grows.radius < 0):
+        return f"the reaction falls: its slope is {np.min(grows.centre):.3g} at a value of ũ"
+    return Solved(at_nodes, inverse_bound(lengths, least) * size, corrections)
 
 
 def _plain(function: Function | float) -> Callable[..., Array]:

@@ -1,13 +1,14 @@
-"""Bounds of analytic functions on a box from their values at Chebyshev nodes; matrices of Chebyshev polynomials, enclosed.
+"""L² norms of analytic functions on a box from their values at Chebyshev nodes; matrices of Chebyshev polynomials, enclosed.
 
 Let r be analytic in a polyellipse, |r| ≤ m there, each ellipse with foci ±1 and semi-axes of sum ρ. Its Chebyshev
 coefficients are at most 2^d m ρ^{−(k_1 + … + k_d)}, so that the terms of a degree above N along some axis sum to at most
 
-    ε = m d S^{d−1} 2 ρ^{−N} / (ρ − 1),   S = (ρ + 1)/(ρ − 1),
+    ε = m d S^{d−1} 2 ρ^{−N} / (ρ − 1),   S = (ρ + 1)/(ρ − 1).
 
-and with the zeros of T_M, M > N, as nodes (Ehlich and Zeller, 1964, for the polynomial that is left; along every axis)
+What is left is a polynomial within ε of r. Fejér's rule on the zeros of T_M, M = 2N + 1, integrates its square exactly, with
+positive weights w that sum to the volume:
 
-    max |r| ≤ (max_nodes |r| + ε) / cos(πN/2M)^d + ε.
+    ‖r‖ ≤ (Σ_nodes w |r|²)^½ + 2ε |Ω|^½.
 """
 
 import numpy as np
@@ -17,7 +18,6 @@ from physrank.certificates.enclosures.rounding import UNIT
 from physrank.geometry.space import Array
 
 UP = 1 + 2.0**-30
-OVERSAMPLED = 2  # M = 2N: a factor of √2 along every axis
 ARCS = 32  # discs that cover an ellipse
 
 
@@ -81,6 +81,10 @@ def degree_for(size: float, rho: float, dims: int, goal: float) -> float:
     return float(np.ceil(np.log(max(tail(size, rho, 0, dims) / goal, 1.0)) / np.log(rho)))
 
 
-def maximum(at_nodes: float, left: float, dims: int) -> float:
-    """max |r| on the box from its largest value at the zeros of T_M, M = 2N, and its tail beyond N."""
-    return UP * ((at_nodes + left) / np.cos(np.pi / (2 * OVERSAMPLED)) ** dims + left)
+def fejer(points: int) -> Disc:
+    """Weights on the zeros of T_points for ∫ over [−1, 1], exact below that degree: 2/M (1 − 2 Σ_j T_2j / (4j² − 1))."""
+    j = np.arange(1, points // 2 + 1)
+    table = at_zeros(points, points)
+    waves = Disc(table.centre[:, 2 * j], table.radius[:, 2 * j])
+    total = Disc.rounded(1 / (4.0 * j * j - 1), 0.0).along(0, waves)
+    return (1.0 - 2.0 * total) * Disc.rounded(np.asarray(2 / points), 0.0)

@@ -2,8 +2,9 @@
 
     x ∈ centre ± radius,   e.g.   x y ∈ c_x c_y ± (|c_x| r_y + |c_y| r_x + r_x r_y + 4u |c_x c_y|)
 
-Every radius contains the rounding of its centre, and is enlarged by 2⁻⁴⁰ for its own. Elementary functions of real numbers
-are taken to be right to 16 units in the last place (as everywhere in certificates of kind "theorem").
+A radius that is not a number says nothing. Every other contains the rounding of its centre, and is enlarged by 2⁻⁴⁰ for its
+own. Elementary functions of real numbers are taken to be right to 16 units in the last place, as everywhere in certificates
+of kind "theorem".
 """
 
 from dataclasses import dataclass
@@ -45,8 +46,7 @@ class Disc:
     def rounded(cls, centre: Any, radius: Any, error: float = 4 * UNIT) -> "Disc":
         """A centre that was computed with a relative error, and what its disc must hold besides."""
         with np.errstate(all="ignore"):
-            found = ENLARGED * (radius + error * np.abs(centre)) + TINY
-        return cls(centre, np.where(np.isnan(found), np.inf, found))
+            return cls(centre, ENLARGED * (radius + error * np.abs(centre)) + TINY)
 
     @property
     def size(self) -> Array:
@@ -84,7 +84,7 @@ class Disc:
         other = Disc.of(other)
         a, b, p, q = np.abs(self.centre), np.abs(other.centre), self.radius, other.radius
         with np.errstate(all="ignore"):
-            return Disc.rounded(self.centre * other.centre, a * q + b * p + p * q + 4 * UNIT * a * b)
+            return Disc(self.centre * other.centre, ENLARGED * (a * (q + 4 * UNIT * b) + p * (b + q)) + TINY)
 
     __rmul__ = __mul__
 

@@ -15,16 +15,19 @@ from physrank.geometry.space import Array
 ELLIPSES = (1.1, 1.25, 1.5, 1.75, 2.2, 3.0, 5.0)
 CELLS = {1: 1024, 2: 64, 3: 32}  # along every axis, for the least a
 MOST = {1: 4096, 2: 400, 3: 48}  # the highest degree whose values fit in memory
-GOAL = 1e-14  # what may lie beyond the degree, relative to the size of the equation's terms
+GOAL = 1e-13  # what may lie beyond the degree, relative to the size of the equation's terms
 
 
-def inverse_bound(lengths: list[Disc], least: float, slope: float) -> float:
-    """C of max |e| ≤ C max |r| for −∇·(a∇e) + c e = r, c ≥ σ, a ≥ its least value, e = 0 on the boundary of the box."""
+def inverse_bound(lengths: list[Disc], least: float) -> float:
+    """C of max |e| ≤ C ‖r‖ for −∇·(a∇e) + c e = r, c ≥ 0, a ≥ its least value, e = 0 on the boundary of the box.
+
+    Talenti's comparison with the ball of the same volume V: C = ‖∫_t^V s^{2/d − 2} ds‖ / (d² ω_d^{2/d} min a) in L²(0, V).
+    """
     dims = len(lengths)
     volume = math.prod(length.largest for length in lengths)
+    kernel = {1: volume**1.5 / math.sqrt(3), 2: math.sqrt(2 * volume), 3: 3 * volume ** (1 / 6)}[dims]
     ball = math.pi ** (dims / 2) / math.gamma(dims / 2 + 1)
-    by_diffusion = (volume / ball) ** (2 / dims) / (2 * dims * least)
-    return chebyshev.UP * min(by_diffusion, 1 / slope if slope > 0 else np.inf)
+    return chebyshev.UP * kernel / (dims**2 * ball ** (2 / dims) * least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,27 +93,31 @@ class Defect:
 
         return self._of(self._places(chebyshev.ellipse(rho)), size).largest
 
-    def largest(self) -> float:
-        """max |r| on the box."""
-        sizes, wanted, goal = {}, np.inf, np.nan
+    def norm(self) -> float:
+        """‖r‖ in L² of the box."""
+        sizes, degrees, goal = {}, [np.inf], np.nan
         for rho in ELLIPSES:
             try:
                 sizes[rho] = self.in_ellipses(rho)
             except NotAnalytic:
                 break
             goal = goal if goal > 0 else GOAL * sizes[rho] + 1e-290
-            before, wanted = wanted, chebyshev.degree_for(sizes[rho], rho, self.dims, goal)
-            if not wanted < before:  # the function grows faster than the ellipse pays
+            degrees.append(chebyshev.degree_for(sizes[rho], rho, self.dims, goal))
+            if not degrees[-1] < degrees[-2]:  # the function grows faster than the ellipse pays
                 break
         if not any(np.isfinite(size) for size in sizes.values()):
             return np.inf
-        degrees = [chebyshev.degree_for(size, rho, self.dims, goal) for rho, size in sizes.items()]
         degree = int(min(max(min(degrees), 1), MOST[self.dims]))
         left = min(chebyshev.tail(size, rho, degree, self.dims) for rho, size in sizes.items())
-        matrix = chebyshev.at_zeros(chebyshev.OVERSAMPLED * degree, self.degree)
+        matrix = chebyshev.at_zeros(2 * degree + 1, self.degree)
         side = Disc(matrix.centre[:, 1], matrix.radius[:, 1])
         at_nodes = self._of(self._places(side), lambda series: _transformed(series, [matrix] * self.dims))
-        return chebyshev.maximum(at_nodes.largest, left, self.dims)
+        squares = np.broadcast_to(at_nodes.size, (len(side.centre),) * self.dims) ** 2
+        for _ in range(self.dims):
+            squares = np.tensordot(squares, chebyshev.fejer(2 * degree + 1).size, (0, 0))
+        volume = math.prod(length.largest for length in self.lengths)
+        found = chebyshev.UP * (math.sqrt(squares * volume / 2**self.dims) + 2 * left * math.sqrt(volume))
+        return found if np.isfinite(found) else np.inf
 
 
 def _transformed(series: Disc, matrices: list[Disc]) -> Disc:

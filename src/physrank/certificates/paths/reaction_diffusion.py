@@ -15,7 +15,7 @@ from physrank.certificates.enclosures.chebyshev import derivative
 from physrank.geometry.space import Array
 
 DEGREES = {1: (32, 64, 128, 256), 2: (28, 36, 48, 72), 3: (16, 24, 32, 40)}  # one correction each
-SMALL = 1e-11  # relative to the solution: coefficients and corrections below it end the corrections
+SMALL = 1e-12  # relative to the solution: coefficients and corrections below it end the corrections
 KRYLOV, RTOL = 60, 1e-9
 
 
