@@ -64,11 +64,11 @@ class ContinuumReactionDiffusion:
         if all_hold(assumptions):
             found = solved(lengths, self.diffusion, self.forcing, reaction, state)
             assumptions += (_enclosed(found),)
-        gaps, bound = open_gaps(len(ranking.names)), np.inf
+        gaps, bound, solves = open_gaps(len(ranking.names)), np.inf, 0
         if isinstance(found, Solved):
-            gaps, bound = found.gaps(ranking), found.distance(state)
+            gaps, bound, solves = found.gaps(ranking), found.distance(state), found.corrections
         target = Stated((self.diffusion, self.forcing, self.reaction))
-        return Enclosure("theorem", TARGET, gaps, bound, NORM, assumptions, zero=target)
+        return Enclosure("theorem", TARGET, gaps, bound, NORM, assumptions, solves, zero=target)
 
     def _reaction(self, problem: Problem) -> tuple[Function, tuple[Assumption, ...]]:
         """g and what it rests on."""
