@@ -168,8 +168,8 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
         *[
             (
                 f"{EQUATIONS[name].title}, against the equation itself, all inputs: 95 % of non-tie pairs within 3 "
-                f"corrections ({row['non_ties_certified']:,}/{row['non_ties']:,} within {row['corrections']}), at most 40 responses "
-                f"({row['median_responses']:.0f})",
+                f"corrections ({row['non_ties_certified']:,}/{row['non_ties']:,} within {row['corrections']}), at most 40 "
+                f"responses ({row['median_responses']:.0f})",
                 row["non_ties_certified"] >= 0.95 * row["non_ties"]
                 and row["corrections"] <= 3
                 and row["median_responses"] <= 40,
