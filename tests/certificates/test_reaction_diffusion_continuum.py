@@ -113,6 +113,8 @@ ROUGH = {
     "a modulus": (lambda x, y: diffusion(x, y) + np.abs(x - 0.3), "discs|np.abs"),
     "a jump": (lambda x, y: np.where(x < 0.5, 1.0, 100.0) + 0 * y, "compares"),
     "a pole close by": (lambda x, y: 1 + 1e-4 / ((x - 0.5) ** 2 + 1e-4) + 0 * y, "analytic|vanish"),
+    "no function of a point": (lambda x, y: 2 + x - np.mean(x) + 0 * y, "point by point"),
+    "a table": (lambda x, y: 2 + np.interp(x, [0, 1], [0, 1]) + 0 * y, "NumPy"),
     "a negative coefficient": (lambda x, y: np.cos(4.0 * x) + 0.9 + 0 * y, "as small as"),
 }
 

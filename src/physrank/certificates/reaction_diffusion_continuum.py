@@ -152,10 +152,13 @@ def solved(lengths: list[Disc], diffusion: Any, forcing: Any, reaction: Function
                 return "the corrections did not converge"
             defect = Defect(diffusion, forcing, reaction, lengths, coefficients)
             least, size = defect.least_diffusion(), defect.norm()
+            pointwise = all(_is_pointwise(function, sides, state.shape) for function in (diffusion, forcing))
     except NotAnalytic as reason:
         return str(reason)
-    except (TypeError, AttributeError) as error:  # of the user's function, on what is no array of numbers
+    except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError) as error:  # of the user's functions
         return f"they could not be evaluated on discs ({error}); write them with NumPy"
+    if not pointwise:
+        return "a function gives other values on arrays than point by point"
     if not least > 0:
         return f"a may be as small as {least:.3g}"
     if not np.isfinite(size):
@@ -167,6 +170,14 @@ def solved(lengths: list[Disc], diffusion: Any, forcing: Any, reaction: Function
     if np.any(grows.centre + grows.radius < 0):
         return f"the reaction falls: its slope is {np.min(grows.centre):.3g} at a value of ũ"
     return Solved(at_nodes, inverse_bound(lengths, least) * size, corrections)
+
+
+def _is_pointwise(function: Function | float, sides: tuple[float, ...], shape: tuple[int, ...]) -> bool:
+    """Whether it makes the same of discs as of arrays: `x - np.mean(x)` does not."""
+    nodes = np.meshgrid(*(side * np.linspace(0, 1, n) for side, n in zip(sides, shape, strict=True)), indexing="ij")
+    values, discs = _plain(function)(*nodes), evaluated(function, [Disc.of(x) for x in nodes], gradient=False)[0]
+    scale = np.max(np.abs(values)) + np.max(discs.radius) + 1e-300
+    return bool(np.max(np.abs(values - discs.centre)) <= 1e-9 * scale)
 
 
 def _plain(function: Function | float) -> Callable[..., Array]:
