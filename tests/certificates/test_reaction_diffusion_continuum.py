@@ -83,6 +83,20 @@ def test_the_constants_of_the_error_bound():
             assert elliptic.inverse_bound(lengths, 4.0) == pytest.approx(expected / 4, rel=1e-6)
 
 
+def test_what_hides_between_the_nodes_is_counted(monkeypatch):
+    """T_13 vanishes at its zeros, the nodes for degree six: the tail is all that is seen of it."""
+    monkeypatch.setattr(elliptic, "MOST", {1: 6})
+
+    def forcing(x):
+        before, now = 1.0, 2.0 * x - 1.0
+        for _ in range(12):
+            before, now = now, 2.0 * (2.0 * x - 1.0) * now - before
+        return now
+
+    defect = elliptic.Defect(1.0, forcing, lambda u: u, [Disc.of(1.0)], np.zeros(9))
+    assert np.sqrt(0.5 * (1 - 1 / (4 * 13**2 - 1))) <= defect.norm() < np.inf
+
+
 def own_problem(reaction, shape=(12,)):
     """−u″ + g(u) = f by differences, boundary rows u = 0, as somebody might write it."""
     random = np.random.default_rng(5)
