@@ -83,6 +83,23 @@ def test_the_constants_of_the_error_bound():
             assert elliptic.inverse_bound(lengths, 4.0) == pytest.approx(expected / 4, rel=1e-6)
 
 
+def test_gaps_move_by_twice_the_error(monkeypatch):
+    """−u″ = 2, and a polynomial that is a thousandth too large: a rival that differs at the summit alone sees all of it."""
+    honest = reaction_diffusion_continuum.reconstruct
+    monkeypatch.setattr(reaction_diffusion_continuum, "reconstruct", lambda *given: (1.001 * honest(*given)[0], 1))
+    problem = pr.equations.ReactionDiffusion(1.0, 2.0, 0.0, 0.0, points=7, dims=1)
+    exact = np.linspace(0, 1, 9) * (1 - np.linspace(0, 1, 9))
+    for side in (-1.0, 1.0):
+        ranking = Judged(problem, exact, [exact, exact + side * (np.arange(9) == 4)], pr.tasks.field(problem.metric()))
+        certificate = pr.certify(problem, ranking, by=ContinuumReactionDiffusion(1.0, 2.0))
+        with mpmath.workdps(30):
+            assert (
+                false_claims(certificate, ranking.outputs, list(map(mpmath.mpf, exact)), ranking.space.weights)[1] == 0
+            )
+        width = certificate.gaps.high[0, 1] - certificate.gaps.low[0, 1]
+        assert width <= 1.2 * 4 * 0.25e-3 * ranking.space.weights[4]
+
+
 def test_what_hides_between_the_nodes_is_counted(monkeypatch):
     """T_13 vanishes at its zeros, the nodes for degree six: the tail is all that is seen of it."""
     monkeypatch.setattr(elliptic, "MOST", {1: 6})

@@ -173,14 +173,13 @@ def _residual(problem: ReactionDiffusion, state: Array, number: Callable[[Any], 
     a, f, dims = np.asarray(problem.diffusion), np.asarray(problem.forcing), problem.diffusion.ndim
     inside = (slice(1, -1),) * dims
     u, padded, length = number(state[inside]), np.pad(state[inside], 1), number(problem.length)
-    scale = number(float(a.shape[0] - 1) ** 2) / (length * length)
-    found = number(float(problem.linear)) * u + number(float(problem.cubic)) * (u * u * u) - f[inside]
+    scale, diffused = number(2 * float(a.shape[0] - 1) ** 2) / (length * length), number(0.0)  # the 2 of harmonic means
     for axis in range(dims):
         (low, high), (before, after) = (map(number, sides(field, axis)) for field in (a, padded))
-        flux = (after - before) * ((2.0 * low * high / (low + high)) * scale)
-        entering, leaving = _both(flux, axis)
-        found = found + entering - leaving
-    return found
+        entering, leaving = _both((after - before) * (low * high / (low + high)), axis)
+        diffused = diffused + (entering - leaving)
+    reaction = number(float(problem.linear)) * u + number(float(problem.cubic)) * (u * u * u)
+    return diffused * scale + (reaction - f[inside])
 
 
 def _both(face: Any, axis: int) -> tuple[Any, Any]:

@@ -70,3 +70,11 @@ def test_overflow_and_division_by_nothing_are_unknown():
     assert inside.low[1] <= 1e300 <= inside.high[1]
     by_nothing = (DoubleDouble.of(np.array([1.0])) / 0.0).interval()
     assert by_nothing.low[0] == -np.inf and by_nothing.high[0] == np.inf
+
+
+@pytest.mark.parametrize("sign", OPERATIONS)
+def test_parts_that_overlap_cost_width_never_truth(sign):
+    """Nobody promises that the second double is small."""
+    x, y = (DoubleDouble(np.array([1.0]), np.array([low]), np.zeros(1)) for low in (1.0, 0.5))
+    found, truth = OPERATIONS[sign](x, y), OPERATIONS[sign](Fraction(2), Fraction(3, 2))
+    assert abs(exact(found, 0) - truth) <= Fraction(float(found.error[0]))
