@@ -174,8 +174,8 @@ def test_other_functions_than_the_problem_holds_are_noticed(ranking):
 
 
 def test_negative_reactions_and_other_tasks_are_refused(ranking):
-    negative = eqx.tree_at(lambda p: p.linear, PROBLEM, np.asarray(-0.1))
-    assert pr.certify(negative, ranking, by=BY).failed
+    for where, value in ((lambda p: p.linear, -0.1), (lambda p: p.cubic, -0.01)):
+        assert pr.certify(eqx.tree_at(where, PROBLEM, np.asarray(value)), ranking, by=BY).failed
     part = pr.rank(PROBLEM, candidates(), task=pr.tasks.linear(lambda u: u[3:5]), effort="response")
     assert pr.certify(PROBLEM, part, by=BY).failed
     with pytest.raises(ValueError, match=r"equations\.ReactionDiffusion"):

@@ -1,5 +1,7 @@
 """Discs hold the truth in many digits, for every point of their operands; what is not analytic is refused."""
 
+from fractions import Fraction
+
 import mpmath
 import numpy as np
 import pytest
@@ -100,3 +102,13 @@ def test_what_may_touch_the_axis_is_refused(name):
 def test_what_overflows_is_unknown():
     assert Disc.of(np.array([800.0])).exp().largest == np.inf
     assert (Disc.of(np.array([np.inf])) - Disc.of(np.array([np.inf]))).largest == np.inf
+
+
+def test_sums_that_cancel_hold_their_rounding():
+    random = np.random.default_rng(3)
+    a, x = random.standard_normal((20, 200)), random.standard_normal(200)
+    a[:, -1] = -(a[:, :-1] @ x[:-1]) / x[-1]  # what is left is rounding
+    found = Disc.of(x).along(0, Disc.of(a))
+    for row, centre, radius in zip(a, found.centre, found.radius, strict=True):
+        exact = sum(Fraction(float(p)) * Fraction(float(q)) for p, q in zip(row, x, strict=True))
+        assert abs(Fraction(float(centre)) - exact) <= Fraction(float(radius))
