@@ -224,7 +224,25 @@ def certificates(result: Result) -> str:
         f"{table([*headings, 'state bound ÷ error', 'wrong'], rows)}\n\n{said}\n\nMade candidates (12 inputs, errors of 2 to "
         "20 % and three near-ties), medians of the radius and of the true distance:\n\n"
         + table(["", "corrections", "non-ties", "radius", "distance", "wrong"], made)
+        + _against_equations(result.get("continuum", {}))
     )
+
+
+def _against_equations(found: Result) -> str:
+    """Empty where no study has measured it."""
+    rows = [
+        [
+            equation.replace("_", "–"),
+            str(row["corrections"]),
+            f"{row['certified']:,}/{row['pairs']:,}",
+            f"{row['non_ties_certified']:,}/{row['non_ties']:,}",
+            f"{row['median_responses']:.0f}",
+            str(row["wrong"]),
+        ]
+        for equation, row in found.items()
+    ]
+    headings = ["", "corrections", "pairs", "non-ties", "cost in responses", "wrong"]
+    return f"\n\nAgainst the equation itself, all inputs:\n\n{table(headings, rows)}" if rows else ""
 
 
 def doubt(result: Result) -> str:

@@ -8,6 +8,7 @@ from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.newton import LocalNewton
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
+from physrank.certificates.reaction_diffusion_continuum import ContinuumReactionDiffusion
 from physrank.certificates.sine_gordon import SineGordonEnergy
 from physrank.certificates.stopping import Certified
 
@@ -16,6 +17,7 @@ __all__ = [
     "BurgersEnergy",
     "Certificate",
     "Certified",
+    "ContinuumReactionDiffusion",
     "DiffusionReactionEnergy",
     "Enclosure",
     "LocalNewton",

@@ -63,11 +63,14 @@ class InverseActions:
         return float(np.min(energy / size, initial=np.inf))
 
 
-def inverse_actions(problem: Problem, ranking: Ranked, method: Prepares, reach: Array | None = None) -> InverseActions:
+def inverse_actions(
+    problem: Problem, ranking: Ranked, method: Prepares, reach: Array | None = None, residual: Array | None = None
+) -> InverseActions:
+    """For the residual, or for one that is known better than the problem computes it."""
     directions = pulled_differences(ranking)
     if reach is not None:
         directions = np.concatenate([directions, reach[None]])
-    found = compute.run(_actions, problem, method, ranking.state, directions)
+    found = compute.run(_actions, problem, method, ranking.state, directions, residual)
     *rows, coercivity, fixed, hypotheses = found
     flat = [x.reshape(len(x), -1) for x in rows]
     needed = {name: float(value) for name, value in hypotheses.items()}
@@ -102,10 +105,11 @@ def pull_back(task: Callable[[JaxArray], JaxArray], state: JaxArray, covectors: 
     return jax.vmap(lambda d: pull(d)[0])(covectors)
 
 
-def _actions(problem: Problem, method: Prepares, state: JaxArray, differences: JaxArray):
+def _actions(problem: Problem, method: Prepares, state: JaxArray, differences: JaxArray, residual: JaxArray | None):
     """Right-hand sides (the residual, then the differences), approximate solutions, defects; μ; the largest fixed row."""
     metric = method.prepare(problem, state)
-    rhs = jnp.concatenate([metric.residual[None], jax.vmap(metric.free)(differences)])
+    first = metric.residual if residual is None else residual
+    rhs = jnp.concatenate([first[None], jax.vmap(metric.free)(differences)])
 
     def one(b: JaxArray) -> tuple[JaxArray, JaxArray]:
         solve = metric.solve(b)

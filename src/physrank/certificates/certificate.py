@@ -49,10 +49,23 @@ class Zero:
     within: float
     alone: float
 
-    def is_surely(self, other: "Zero") -> bool:
+    def is_surely(self, other: Any) -> bool:
         """Whether one of the two zeros lies where the other is the only one."""
+        if not isinstance(other, Zero):
+            return False
         apart = float(np.linalg.norm(np.ravel(self.centre - other.centre))) * (1 + 1e-9)
         return apart + self.within < other.alone or apart + other.within < self.alone
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Which equation an enclosure is about, where functions state it that the problem does not hold."""
+
+    functions: tuple[Any, ...]
+
+    def is_surely(self, other: Any) -> bool:
+        """Whether the other is about the same functions, not only about ones that agree somewhere."""
+        return isinstance(other, Stated) and self.functions == other.functions
 
 
 @dataclass(frozen=True)
@@ -72,7 +85,7 @@ class Enclosure:
     bounded: str = "the target"  # what the state is within the bound of
     as_functions: bool = False  # gaps are those of trigonometric interpolants, not of grid values
     covers_data: bool = False  # the bound holds for all data within their stated half-widths
-    zero: Zero | None = None  # where the target is one of several zeros: which
+    zero: Zero | Stated | None = None  # where the target is one of several zeros, or of several equations: which
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ only approximate, and may be: for any ẑ with ρ = b − M ẑ,
     ‖b‖²_{M⁻¹} = b·ẑ + ρ·ẑ + ‖ρ‖²_{M⁻¹} ≤ b·ẑ + ρ·ẑ + ‖ρ‖²/μ.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from physrank.certificates.actions import (
     proxy_of,
 )
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
+from physrank.certificates.enclosures.double_double import DoubleDouble
 from physrank.certificates.enclosures.rounding import SMALLEST, Interval, above, below, gamma, product_bounds
 from physrank.certificates.monotone import TARGET, StronglyMonotone
 from physrank.certificates.ranked import Ranked
@@ -48,9 +50,8 @@ class ValidatedReactionDiffusion:
         if not (compares_states(ranking) and _has_faces(data.smallest)):
             found = StronglyMonotone()(problem, ranking, data.reach, data.flux, data.smallest)
             return replace(found, covers_data=bool(widths))
-        actions = inverse_actions(data.smallest, ranking, StronglyMonotone(), data.reach)
-        operator = EnclosedOperator(data.smallest, state)
-        stated = EnclosedOperator(problem, state).residual if widths else operator.residual
+        operator, stated = EnclosedOperator(data.smallest, state), residual(problem, state)
+        actions = inverse_actions(data.smallest, ranking, StronglyMonotone(), data.reach, stated.middle)
         assumptions = (
             *common_assumptions(ranking, actions),
             Assumption("the metric is coercive: μ > 0, enclosed", operator.coercivity > 0, operator.coercivity),
@@ -81,7 +82,7 @@ def _has_faces(problem: ReactionDiffusion) -> bool:
 
 
 def _enclose(
-    operator: "EnclosedOperator", residual: Interval, ranking: Ranked, actions: InverseActions, data: UncertainData
+    operator: "EnclosedOperator", stated: Interval, ranking: Ranked, actions: InverseActions, data: UncertainData
 ) -> tuple[GapIntervals, float]:
     rhs, values, pairs = actions.rhs, actions.values, actions.directions
     valid = ranking.candidates.valid
@@ -90,7 +91,7 @@ def _enclose(
     # What the stored right-hand sides stand for: the residual, W (y_k − y_1), what the residual may be off by; all inside.
     differences = (Interval.of(weights) * (Interval.of(outputs[1:]) - outputs[0]))[inside]
     reach = [] if data.reach is None else [Interval.of(data.reach[None][inside])]
-    exact = _stacked(residual[None], differences, *reach)
+    exact = _stacked(stated[None], differences, *reach)
     missing = (exact - rhs.reshape(exact.shape)).magnitude
     shaped = values.reshape(exact.shape)
     defects = rhs.reshape(exact.shape) - operator.metric(shaped)
@@ -113,10 +114,10 @@ def _enclose(
 
 
 class EnclosedOperator:
-    """A(s), M_s and μ of a reaction–diffusion problem, enclosed, on interior nodes."""
+    """M_s and μ of a reaction–diffusion problem, enclosed, on interior nodes."""
 
     def __init__(self, problem: ReactionDiffusion, state: Array):
-        a, f = np.asarray(problem.diffusion), np.asarray(problem.forcing)
+        a = np.asarray(problem.diffusion)
         linear, cubic = float(problem.linear), float(problem.cubic)
         self.dims, inside = a.ndim, (slice(1, -1),) * a.ndim
         scale = Interval.of(float(a.shape[0] - 1)).squared() / Interval.of(problem.length).squared()  # 1/h²
@@ -125,12 +126,8 @@ class EnclosedOperator:
         diagonal = Interval.of(np.zeros(a[inside].shape))
         for _, lower, upper in self.neighbours:
             diagonal = diagonal + lower + upper
-        u = Interval.of(state[inside])
-        square = u.squared()
+        square = Interval.of(state[inside]).squared()
         self.diagonal = diagonal + linear + Interval.of(cubic) * 0.75 * square
-        self.residual = (
-            self._diffuse(diagonal, state[inside]) + linear * u + Interval.of(cubic) * square * u - f[inside]
-        )
         smallest_face = min(float(face.low.min()) for face in along)
         laplacian = Interval.of(0.0)
         for n in a.shape:
@@ -162,18 +159,32 @@ class EnclosedOperator:
             result += c * _shifted(padded, lead, axis, by)
         return result
 
-    def _diffuse(self, diagonal: Interval, values: Array) -> Interval:
-        lead = values.ndim - self.dims
-        padded = np.pad(values, [(0, 0)] * lead + [(1, 1)] * self.dims)
-        result = diagonal * values
-        for axis, lower, upper in self.neighbours:
-            result = result - lower * _shifted(padded, lead, axis, -1) - upper * _shifted(padded, lead, axis, 1)
-        return result
+
+def residual(problem: ReactionDiffusion, state: Array) -> Interval:
+    """A(s) on interior nodes, where terms cancel: with twice the precision, or rounded outwards where that overflows."""
+    found = _residual(problem, state, DoubleDouble.of).interval()
+    if np.all(np.isfinite(found.low) & np.isfinite(found.high)):
+        return found
+    return _residual(problem, state, Interval.of)
 
 
-def _both(face: Interval, axis: int) -> tuple[Interval, Interval]:
+def _residual(problem: ReactionDiffusion, state: Array, number: Callable[[Any], Any]) -> Any:
+    """Fluxes a_F (s⁺ − s⁻)/h² across faces, what leaves a node less what enters it, and the reaction."""
+    a, f, dims = np.asarray(problem.diffusion), np.asarray(problem.forcing), problem.diffusion.ndim
+    inside = (slice(1, -1),) * dims
+    u, padded, length = number(state[inside]), np.pad(state[inside], 1), number(problem.length)
+    scale, diffused = number(2 * float(a.shape[0] - 1) ** 2) / (length * length), number(0.0)  # the 2 of harmonic means
+    for axis in range(dims):
+        (low, high), (before, after) = (map(number, sides(field, axis)) for field in (a, padded))
+        entering, leaving = _both((after - before) * (low * high / (low + high)), axis)
+        diffused = diffused + (entering - leaving)
+    reaction = number(float(problem.linear)) * u + number(float(problem.cubic)) * (u * u * u)
+    return diffused * scale + (reaction - f[inside])
+
+
+def _both(face: Any, axis: int) -> tuple[Any, Any]:
     """The faces below and above each interior node."""
-    cut = [tuple(s if d == axis else slice(None) for d in range(len(face.shape))) for s in (slice(-1), slice(1, None))]
+    cut = [(slice(None),) * axis + (s,) for s in (slice(-1), slice(1, None))]
     return face[cut[0]], face[cut[1]]
 
 

@@ -148,6 +148,8 @@ def test_certificates_of_known_candidates_are_never_wrong(results):
     for equation, steps in (found["all"] | found["energies"]).items():
         if not equation.endswith("continuum"):  # where the scheme's own error stays
             assert steps[-1]["non_ties_certified"] == steps[-1]["non_ties"] > 0
+    against = found["continuum"]["reaction_diffusion"]
+    assert against["wrong"] == 0 and against["non_ties_certified"] == against["non_ties"] > 0
 
 
 def test_a_second_run_reads_what_the_first_one_stored(store, results, monkeypatch):

@@ -98,7 +98,9 @@ class Interval:
 
     @property
     def middle(self) -> Array:
-        return self.low / 2 + self.high / 2
+        """A number in each interval; NaN in one that is all numbers."""
+        with np.errstate(invalid="ignore"):
+            return self.low / 2 + self.high / 2
 
     def __getitem__(self, key) -> "Interval":
         return Interval(self.low[key], self.high[key])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from physrank import compute
+from physrank.certificates.certify import Method
 from physrank.lab.equations.constraint import InitialRow, ZeroEdges
 from physrank.lab.inputs import STRATA, shifted_strata
 from physrank.lab.references.reference import Reference
@@ -40,10 +41,14 @@ class CoarseSolve:
 
 @dataclass(frozen=True)
 class Certified:
-    """How many corrections the certificate study makes, and whether it proves for the `same grid` or the `continuum`."""
+    """How many corrections the certificate study makes, and whether it proves for the `same grid` or the `continuum`.
+
+    `against_equation` gives the certificate of an input against the equation itself, where there is one beside that.
+    """
 
     corrections: int
     target: str
+    against_equation: Callable[[Any], Method] | None = None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from physrank import equations
+from physrank.certificates import ContinuumReactionDiffusion
 from physrank.lab.equations.constraint import ZeroEdges
 from physrank.lab.equations.equation import (
     Certified,
@@ -47,6 +48,10 @@ def references(cases: Sequence[ReactionDiffusionInput], level: str = "first") ->
     return [reaction_diffusion.pair(case, COMPARED, level) for case in cases]
 
 
+def against_equation(case: ReactionDiffusionInput) -> ContinuumReactionDiffusion:
+    return ContinuumReactionDiffusion(case.diffusion, case.forcing)
+
+
 REACTION_DIFFUSION = Equation(
     name="reaction_diffusion",
     title="reaction–diffusion",
@@ -72,7 +77,7 @@ REACTION_DIFFUSION = Equation(
     references=references,
     solver=reaction_diffusion,
     coarse_solves=(CoarseSolve(64), CoarseSolve(32), CoarseSolve(16)),
-    certified=Certified(corrections=2, target="same grid"),
+    certified=Certified(corrections=2, target="same grid", against_equation=against_equation),
     claimed=Claimed(pairs=1.0, top1=1.0),
     reinferred=(COMPARED + 2, COMPARED + 2),
     in_paper=True,
