@@ -7,6 +7,8 @@ from physrank.certificates.certify import certify, intersect
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.newton import LocalNewton
+from physrank.certificates.own_marching import EnclosedMarch
+from physrank.certificates.own_stationary import EnclosedZero
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 from physrank.certificates.reaction_diffusion_continuum import ContinuumReactionDiffusion
 from physrank.certificates.sine_gordon import SineGordonEnergy
@@ -19,6 +21,8 @@ __all__ = [
     "Certified",
     "ContinuumReactionDiffusion",
     "DiffusionReactionEnergy",
+    "EnclosedMarch",
+    "EnclosedZero",
     "Enclosure",
     "LocalNewton",
     "SineGordonEnergy",
