@@ -9,6 +9,7 @@ whether or not the task is linear.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
@@ -28,6 +29,26 @@ from physrank.physics import Problem
 OPERATIONS = "every operation of the problem and the task can be enclosed over the box"
 
 
+@lru_cache(maxsize=32)
+def _programs(function: Callable[..., JaxArray], tree: Any, rest: Any, more_tree: Any, shapes: Any) -> tuple[Any, Any]:
+    """A function of a problem, a state and more, and its derivative in the flattened state."""
+    count = tree.num_leaves
+
+    def of(*given: Any) -> JaxArray:
+        whole = eqx.combine(jax.tree.unflatten(tree, given[:count]), rest)
+        return function(whole, given[count], *jax.tree.unflatten(more_tree, given[count + 1 :]))
+
+    program, _ = ranges.program_of(of, *shapes)
+    value = ranges.plain(program)
+
+    def slopes(*given: Any) -> JaxArray:
+        at = given[count]
+        flat = lambda x: value(*given[:count], x.reshape(at.shape), *given[count + 1 :])[0].ravel()  # noqa: E731
+        return jax.jacfwd(flat)(at.ravel())
+
+    return program, ranges.program_of(slopes, *shapes)[0]
+
+
 class Derivative:
     """A function of a state and of whatever else, with its derivative in the state: both as programs that can be enclosed.
 
@@ -37,21 +58,14 @@ class Derivative:
     def __init__(self, function: Callable[..., JaxArray], problem: Any, state: Array, *more: Any):
         arrays, rest = eqx.partition(problem, eqx.is_array)
         self.leaves, tree = jax.tree.flatten(arrays)
-        self.shape, count = state.shape, len(self.leaves)
         extra, more_tree = jax.tree.flatten(more)
-
-        def of(*given: Any) -> JaxArray:
-            whole = eqx.combine(jax.tree.unflatten(tree, given[:count]), rest)
-            return function(whole, given[count], *jax.tree.unflatten(more_tree, given[count + 1 :]))
-
-        self.program, _ = ranges.program_of(of, *self.leaves, state, *extra)
-        value = ranges.plain(self.program)
-
-        def slopes(*given: Any) -> JaxArray:
-            flat = lambda x: value(*given[:count], x.reshape(self.shape), *given[count + 1 :])[0].ravel()  # noqa: E731
-            return jax.jacfwd(flat)(given[count].ravel())
-
-        self.slopes, _ = ranges.program_of(slopes, *self.leaves, state, *extra)
+        shapes = tuple(jax.ShapeDtypeStruct(np.shape(x), np.asarray(x).dtype) for x in (*self.leaves, state, *extra))
+        try:
+            self.program, self.slopes = _programs(function, tree, rest, more_tree, shapes)
+        except TypeError as problem_of_hashing:
+            if "unhashable" not in str(problem_of_hashing):
+                raise
+            self.program, self.slopes = _programs.__wrapped__(function, tree, rest, more_tree, shapes)
 
     def value(self, state: Interval, *more: Any) -> Interval:
         return ranges.over(self.program, [*self.leaves, state, *jax.tree.leaves(more)])[0]

@@ -24,6 +24,7 @@ from physrank.certificates.enclosures.operations import (
     compared,
     each_end,
     moved,
+    on_numbers,
 )
 from physrank.certificates.enclosures.rounding import Interval
 from physrank.certificates.enclosures.running import CONSTANT
@@ -132,7 +133,7 @@ def _operation(equation: Any, values: list[Value]) -> list[Value]:
     if name == "scan":
         return _scan(parameters, values)
     if not any(isinstance(value, Interval) for value in values) and name not in ("convert_element_type", "iota"):
-        return [_as_value(x) for x in bound(equation, values)]
+        return [_as_value(x) for x in on_numbers(equation, values)]
     if name in MOVES:
         return moved(equation, values)
     if name in COMPARISONS:
