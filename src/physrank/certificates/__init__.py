@@ -2,6 +2,7 @@
 
 from physrank._renamed import moved
 from physrank.certificates.burgers import BurgersEnergy
+from physrank.certificates.burgers_validated import ValidatedBurgers
 from physrank.certificates.certificate import Assumption, Certificate, Enclosure
 from physrank.certificates.certify import certify, intersect
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
@@ -27,6 +28,7 @@ __all__ = [
     "LocalNewton",
     "SineGordonEnergy",
     "StronglyMonotone",
+    "ValidatedBurgers",
     "ValidatedReactionDiffusion",
     "certify",
     "intersect",
