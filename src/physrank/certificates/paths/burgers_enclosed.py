@@ -17,6 +17,7 @@ from physrank.certificates.paths.burgers import RESIDUAL_DEGREE
 from physrank.equations import Burgers
 from physrank.geometry.space import Array
 
+ROWS_TOGETHER = 8  # more of them only crowd the cache
 NODES = RESIDUAL_DEGREE + 1
 TWO_PI = Interval(np.asarray(2 * np.pi), np.asarray(np.nextafter(2 * np.pi, 7)))  # the number below 2π, and the next
 
@@ -51,7 +52,9 @@ def measure(problem: Burgers, pieces: Array) -> EnclosedMeasures:
     step = ((times[1:] - times[:-1]) / float(substeps))[:, None]  # h, (rows, 1)
     modes = max(2 * count - 1, problem.points // 2 + 1)
     wave = TWO_PI * np.arange(float(modes)) / float(problem.length)
-    low, high = _residuals(problem, c, step, wave, grid)
+    together = [slice(first, first + ROWS_TOGETHER) for first in range(0, rows, ROWS_TOGETHER)]
+    parts = [_residuals(problem, np.asarray(problem.forcing)[k], c[:, k], step[k], wave, grid) for k in together]
+    low, high = (np.concatenate(part) for part in zip(*parts, strict=True))
     weights, viscosity = exact_times.weights(NODES), Interval.of(float(problem.viscosity))
     energy = [contracted(Interval.of(x).squared(), Interval.of(weights[None]))[..., 0] for x in (low, high)]
     initial = _padded(coefficients(np.asarray(problem.initial, np.float64)), modes)
@@ -66,12 +69,14 @@ def measure(problem: Burgers, pieces: Array) -> EnclosedMeasures:
     )
 
 
-def _residuals(problem: Burgers, c: Array, step: Interval, wave: Interval, grid: Grid) -> tuple[Array, Array]:
+def _residuals(
+    problem: Burgers, spectra: np.ndarray, c: Array, step: Interval, wave: Interval, grid: Grid
+) -> tuple[Array, Array]:
     """Bounds of ‖P_K r‖ and ‖|∂_x|⁻¹ (1 − P_K) r‖ at the nodes, `(rows, substeps, nodes)`."""
-    rows, substeps, count = c.shape[1], c.shape[2], c.shape[4]
+    substeps, count = c.shape[2], c.shape[4]
     at = _each(c, 5)
     slope = contracted(exact_times.bernstein(4, NODES), _turned(Interval.of(c[..., 1:, :]) - c[..., :-1, :])) * 5.0
-    force = _force(problem, rows, substeps)
+    force = _force(spectra, problem.points, substeps)
     kept, length = wave[:count], float(problem.length)
     symbol = Interval.of(float(problem.viscosity)) * kept.squared()
     linear = slope / step[..., None, None] + at * symbol - force[..., :count]
@@ -89,16 +94,15 @@ def _residuals(problem: Burgers, c: Array, step: Interval, wave: Interval, grid:
     return low, above(high + above(0.5 * shared))
 
 
-def _force(problem: Burgers, rows: int, substeps: int) -> Interval:
+def _force(spectra: np.ndarray, n: int, substeps: int) -> Interval:
     """f at the nodes, `(2, rows, substeps, nodes, n/2 + 1)`."""
-    spectra, n = np.asarray(problem.forcing), problem.points
     scale = np.full(n // 2 + 1, float(n))
     scale[-1] = n if n % 2 else 2 * n
     values = Interval.of(np.stack([np.real(spectra), np.imag(spectra)])) / scale
     if not spectra.any():
         values = Interval.of(np.zeros(values.shape))
     found = contracted(exact_times.samples(substeps, NODES), _turned(values))
-    return found.reshape(2, rows, substeps, NODES, n // 2 + 1)
+    return found.reshape(2, len(spectra), substeps, NODES, n // 2 + 1)
 
 
 def _falling(c: Array, wave: Interval, grid: Grid, length: float) -> Interval:
