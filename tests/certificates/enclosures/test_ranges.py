@@ -170,3 +170,10 @@ def test_numbers_that_are_not_finite_are_refused():
     program = ranges.program_of(lambda x: x + np.nan, np.ones(1))[0]
     with pytest.raises(Unenclosed, match="not finite"):
         ranges.over(program, [np.ones(1)])
+
+
+def test_a_constant_may_have_been_rounded_several_times():
+    power = float(np.prod(np.full(12, 1.1)))
+    found = ranges.over(ranges.program_of(lambda x: x * power, np.ones(1))[0], [np.array([3.0])])[0]
+    with mpmath.workdps(40):
+        assert found.low[0] <= 3 * (mp(11) / 10) ** 12 <= found.high[0]
