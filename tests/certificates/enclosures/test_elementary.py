@@ -79,3 +79,19 @@ def test_what_is_not_known_is_everything():
         found = getattr(elementary, name)(whole)
         assert found.low <= -1 and found.high >= 1
     assert elementary.exp(whole).low == 0 and elementary.exp(whole).high == np.inf
+
+
+def test_a_taylor_sum_is_within_its_error():
+    """Of the sum itself: what is added to it afterwards would hide a smaller one."""
+    below = 0
+    with mpmath.workdps(40):
+        for orders, sign, x in ((range(20), 1, 0.35), (range(1, 21, 2), -1, 0.62), (range(0, 20, 2), -1, 0.62)):
+            points = np.linspace(0 if sign < 0 else -x, x, 200)
+            for point, value in zip(points, elementary._taylor(points, orders, sign), strict=True):
+                terms = [
+                    sign ** (n // 2) * mpmath.mpf(float(point)) ** m / mpmath.factorial(n) for m, n in enumerate(orders)
+                ]
+                off = abs(mpmath.fsum(terms) - mpmath.mpf(float(value)))
+                assert off <= elementary.ERROR
+                below += off > 2.0**-54
+    assert below > 0
