@@ -25,6 +25,8 @@ def march_in_many_digits(start, data, forces):
         bent = [bends[0] * mpmath.sin(v) + bends[1] * v**2 + bends[2] * v / (1 + v * v) for v in u]
         u = [a + b + mp(float(f)) for a, b, f in zip(mixed, bent, force, strict=True)]
         rows.append(u)
+        if max(abs(v) for v in u) > 1e30:
+            return None  # sines of such numbers would take all day
     return rows
 
 
@@ -37,7 +39,7 @@ def trial(random):
     bends = random.choice([0.0, 1e-3, 0.5]) * random.standard_normal(3)
     start, forces = random.standard_normal(M), random.choice([0.0, 0.1]) * random.standard_normal((steps, M))
     exact = march_in_many_digits(start, (matrix, bends), forces)
-    if max(abs(v) for row in exact for v in row) > 1e30:
+    if exact is None:
         return 0, 0
     problem = pr.Marching(step, start, (matrix, bends), forcing=forces)
     rows = np.array([[float(v) for v in row] for row in exact])
