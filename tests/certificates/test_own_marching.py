@@ -7,6 +7,7 @@ import pytest
 
 import physrank as pr
 from physrank.certificates import EnclosedMarch
+from physrank.certificates.own_marching import Tube
 from trials import Judged, false_claims, mp
 
 M, ROWS = 6, 12
@@ -106,3 +107,9 @@ def test_round_off_is_not_zero_where_it_grows():
         off = abs(u - mp(float(state[-1, 0])))
     ranking = Judged(problem, state, [state[-1] + 1e-5, state[-1] - 1e-5], pr.tasks.terminal())
     assert pr.certify(problem, ranking).enclosure.state_bound >= off > 1e-7
+
+
+def test_the_derivative_counts_all_over_the_box():
+    """u ↦ u² from 1.1 beside a trajectory at rest at 1: the next error is 0.21, more than the derivative at 1 says."""
+    tube = Tube.of(pr.Marching(lambda u: u**2, np.array([1.1])), np.ones((2, 1)))
+    assert 0.21 <= tube.radii[1] <= 0.23 and 0.21 <= tube.entries[1, 0]

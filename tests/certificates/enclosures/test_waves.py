@@ -93,3 +93,12 @@ def test_without_a_term_the_values_would_be_missed(monkeypatch, dropped):
                 x = 2 * mpmath.pi * j / grid.points
                 outside += abs((polynomial(c, x) + polynomial(c, -x)) / 2 - mp(float(even[j]))) > e
     assert outside > 0
+
+
+def test_each_term_of_the_error_counts():
+    """A constant that is known to ρ has a square that is known to 2ρ; tables that are off by τ move every sum by it."""
+    grid, c, radius = waves.Grid(1), np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[1e-3, 0.0], [0.0, 0.0]])
+    assert grid.square(Interval(c - radius, c + radius))[1] >= 2e-3
+    grid.off = 1e-6
+    assert grid.values(Interval.of(c))[2] >= 1e-6
+    assert grid.square(Interval.of(c))[2] >= 1e-6
