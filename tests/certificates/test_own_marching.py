@@ -112,4 +112,4 @@ def test_round_off_is_not_zero_where_it_grows():
 def test_the_derivative_counts_all_over_the_box():
     """u ↦ u² from 1.1 beside a trajectory at rest at 1: the next error is 0.21, more than the derivative at 1 says."""
     tube = Tube.of(pr.Marching(lambda u: u**2, np.array([1.1])), np.ones((2, 1)))
-    assert 0.21 <= tube.radii[1] <= 0.23 and 0.21 <= tube.entries[1, 0]
+    assert 0.21 <= tube.radii[1] <= 0.23 and tube.entries[1, 0] >= 0.21

@@ -118,3 +118,19 @@ def test_what_enters_early_grows():
 def test_norms_count_both_signs_of_a_wave():
     c = Interval.of(np.array([[3.0, 1.0], [0.0, 2.0]]))
     np.testing.assert_allclose(burgers_enclosed.norm(c, 2.0), np.sqrt(2 * (9 + 2 * 5)))
+
+
+def test_residuals_are_integrated_and_what_they_are_off_by_is_in_them(monkeypatch):
+    problem, pieces = small_case(3)
+    (low, high), found = residual_bounds(problem, pieces), burgers_enclosed.measure(problem, pieces)
+    h, weights = 0.05 / 4, exact_times.weights(burgers_enclosed.NODES)
+    np.testing.assert_allclose(found.residual, h * np.sqrt(low**2 @ weights), rtol=1e-9)
+    np.testing.assert_allclose(found.truncation, h * (high**2 @ weights) / 0.2, rtol=1e-9)
+    square = burgers_enclosed.Grid.square
+    monkeypatch.setattr(
+        burgers_enclosed.Grid, "square", lambda *given: (lambda q, a, b: (q, a + 1e-3, b))(*square(*given))
+    )
+    wider = residual_bounds(problem, pieces)
+    top = 2 * np.pi / 3.0 * 2 / 2  # ½ k_K, K = 2
+    np.testing.assert_allclose(wider[0] - low, top * np.sqrt(3.0) * 1e-3, rtol=1e-6)
+    np.testing.assert_allclose(wider[1] - high, np.sqrt(3.0) * 1e-3 / 2, rtol=1e-6)
