@@ -220,11 +220,25 @@ def certificates(result: Result) -> str:
         for name, steps in result["energies"].items()
         for row in steps
     ]
+    enclosed = [
+        [
+            str(row["corrections"]),
+            f"{row['non_ties_certified']:,}/{row['non_ties']:,}",
+            f"{row['median_radius']:.1e}",
+            str(row["wrong"]),
+            f"{row['responses']:.1f}",
+        ]
+        for row in result.get("validated", [])
+    ]
+    burgers = "\n\nBurgers, validated, for the continuum:\n\n" + table(
+        ["corrections", "non-ties", "radius", "wrong", "cost in responses"], enclosed
+    )
     return (
         f"{table([*headings, 'state bound ÷ error', 'wrong'], rows)}\n\n{said}\n\nMade candidates (12 inputs, errors of 2 to "
         "20 % and three near-ties), medians of the radius and of the true distance:\n\n"
         + table(["", "corrections", "non-ties", "radius", "distance", "wrong"], made)
         + _against_equations(result.get("continuum", {}))
+        + (burgers if enclosed else "")
     )
 
 

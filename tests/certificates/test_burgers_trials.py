@@ -56,7 +56,7 @@ def values(mean, cosine, sine, last):
     return [mean + cosine + last, mean + sine - last, mean - cosine + last, mean - sine - last]
 
 
-def trial(random):
+def trial(random, by=None):
     """Gentle and steep, at rest and carried along; sizes whose squares underflow; the computed solution as the anchor."""
     unit = 2.0 ** random.choice([-540, -500, -300, -30, 0, 0, 0, 0, 0, 0, 30])
     mean, size = (unit * float(random.integers(-64, 65)) / 64 for _ in range(2))
@@ -73,18 +73,24 @@ def trial(random):
     state = solve(problem).copy()
     state[1:] += random.choice([0.0, 0.0, 1e-14, 1e-8, 1e-3]) * speed * random.standard_normal(state[1:].shape)
     ranking = terminal(problem, state, rivals(random, values(*truth), state[-1]))
-    certificate = pr.certify(problem, ranking)
+    certificate = pr.certify(problem, ranking, by=by)
     weights = [mp(LENGTH), mp(LENGTH) / 2, mp(LENGTH) / 2, mp(LENGTH) / 2]
     return false_claims(certificate, [modes(y) for y in ranking.outputs], truth, weights)
 
 
-def test_a_few_trials():
-    decided, wrong = lane(trial, 30, 1)
+def validated(random):
+    return trial(random, pr.certificates.ValidatedBurgers())
+
+
+@pytest.mark.parametrize("kind", [trial, validated])
+def test_a_few_trials(kind):
+    decided, wrong = lane(kind, 30, 1)
     assert wrong == 0
     assert decided > 30  # not for want of certificates
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", [trial, validated])
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_ten_thousand_trials(shard):
-    assert lane(trial, slow_trials(), 100 + shard)[1] == 0
+def test_ten_thousand_trials(shard, kind):
+    assert lane(kind, slow_trials(), 100 + shard)[1] == 0

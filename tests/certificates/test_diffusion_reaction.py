@@ -115,3 +115,37 @@ def test_row_defects_are_those_of_the_problem_up_to_what_they_may_be_off_by():
         )
         true = at(4, 1, 0, 2) - at(3, 1, 0, 2) - half * rate
         assert abs(true - mpmath.mpf(float(found[3, 1, 0, 2]))) <= doubt[3, 1, 0, 2]
+
+
+def test_a_row_whose_defect_vanishes_only_when_it_is_computed():
+    """Rest at u = v = −∛k, with k rounded: the computed defect is zero, the solution moves away by that rounding."""
+    u = np.full((2, 2), -0.3)
+    k = float(-(u**3)[0, 0])
+    problem = DiffusionReaction(np.stack([u, u]), np.linspace(0, 4, 9), threshold=k)
+    state = np.tile(np.stack([u, u]), (9, 1, 1, 1))
+    assert not row_defects(problem, state)[0].any()
+    energies, bounds = DiffusionReactionEnergy().bounds(problem, state)
+    bound = np.min(bounds * energies.factors((1.0, 0.0, 1.0)))
+    with mpmath.workdps(50):
+        w, half = [mpmath.mpf(-0.3)] * 2, mpmath.mpf(0.25)
+
+        def rate(w):
+            return [w[0] - w[0] ** 3 - mpmath.mpf(k) - w[1], w[0] - w[1]]
+
+        for _ in range(8):
+            known = [a + half * b for a, b in zip(w, rate(w), strict=True)]
+            for _ in range(200):
+                w = [a + half * b for a, b in zip(known, rate(w), strict=True)]
+        off = mpmath.sqrt(sum((x - mpmath.mpf(-0.3)) ** 2 for x in w)) * mpmath.mpf(problem.length)
+    assert 0 < off <= bound < 1e-12
+
+
+def test_what_defects_may_be_off_by_counts_like_defects():
+    problem = diffusion(0)
+    state = solve(problem)
+    doubt = 1e-6 * np.abs(np.random.default_rng(0).standard_normal(state[1:].shape))
+    none = 0 * doubt
+    as_doubt, as_defect = (
+        diffusion_reaction.carry(problem, state, *rows)[1] for rows in ((none, doubt), (doubt, none))
+    )
+    assert np.all(as_doubt >= as_defect * (1 - 1e-6))

@@ -2,11 +2,14 @@
 
 from physrank._renamed import moved
 from physrank.certificates.burgers import BurgersEnergy
+from physrank.certificates.burgers_validated import ValidatedBurgers
 from physrank.certificates.certificate import Assumption, Certificate, Enclosure
 from physrank.certificates.certify import certify, intersect
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.newton import LocalNewton
+from physrank.certificates.own_marching import EnclosedMarch
+from physrank.certificates.own_stationary import EnclosedZero
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 from physrank.certificates.reaction_diffusion_continuum import ContinuumReactionDiffusion
 from physrank.certificates.sine_gordon import SineGordonEnergy
@@ -19,10 +22,13 @@ __all__ = [
     "Certified",
     "ContinuumReactionDiffusion",
     "DiffusionReactionEnergy",
+    "EnclosedMarch",
+    "EnclosedZero",
     "Enclosure",
     "LocalNewton",
     "SineGordonEnergy",
     "StronglyMonotone",
+    "ValidatedBurgers",
     "ValidatedReactionDiffusion",
     "certify",
     "intersect",

@@ -49,13 +49,15 @@ class BurgersEnergy:
             raise ValueError(f"forcing_error must be a finite number ≥ 0; got {self.forcing_error}.")
 
     def __call__(self, problem: Burgers, ranking: Ranked) -> Enclosure:
-        basis = _before(problem, ranking)
+        basis = before(problem, ranking)
+        if all_hold(basis):
+            basis += (_transforms(problem),)
         if not all_hold(basis):
             return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
         path = reconstruct(problem, ranking.state)
         found = measure(path)
         radius = found.radius(self.forcing_error)
-        basis += (*_measured(found, radius), self._force())
+        basis += (*_measured(found, radius), stated_force(self.forcing_error))
         if not all_hold(basis):
             return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
         centre = _Centre.of(problem, ranking, path)
@@ -68,10 +70,6 @@ class BurgersEnergy:
                 Assumption("radius and backward equation do not contradict each other", apart <= ROUND_OFF, apart),
             )
         return _enclosure(gaps, UP * (radius + float(found.terminal)), basis)
-
-    def _force(self) -> Assumption:
-        statement = "the force is the interpolant of its samples in time, up to ∫ ‖difference‖ dt ≤ forcing_error"
-        return Assumption(statement, True, float(self.forcing_error))
 
     def _by_pairs(self, ranking: Ranked, path: Path, found: Measures, centre: "_Centre") -> GapIntervals:
         """G_ij(ŝ) + 2 ⟨e(T), y_i − y_j⟩ by the backward equation."""
@@ -91,7 +89,17 @@ def _enclosure(gaps: GapIntervals, radius: float, basis: tuple[Assumption, ...])
     return Enclosure("theorem", TARGET, gaps, radius, "L²", basis, as_functions=True)
 
 
-def _before(problem: Any, ranking: Ranked) -> tuple[Assumption, ...]:
+def stated_force(error: float) -> Assumption:
+    statement = "the force is the interpolant of its samples in time, up to ∫ ‖difference‖ dt ≤ forcing_error"
+    return Assumption(statement, True, float(error))
+
+
+def _transforms(problem: Burgers) -> Assumption:
+    statement = "errors of transforms are bounded: the number of points has no large prime factor"
+    return Assumption(statement, bool(np.isfinite(coefficient_error(problem.points))), str(problem.points))
+
+
+def before(problem: Any, ranking: Ranked) -> tuple[Assumption, ...]:
     """What must hold before anything can be computed."""
     name = type(problem).__name__
     equation = Assumption("the equation is periodic viscous Burgers", type(problem) is Burgers, name)
@@ -101,15 +109,9 @@ def _before(problem: Any, ranking: Ranked) -> tuple[Assumption, ...]:
     fits = state.shape == problem.state_shape and bool(np.isfinite(state).all())
     size = float(np.abs(state).max()) if fits else f"shape {state.shape}, {(~np.isfinite(state)).sum()} not finite"
     viscosity, shortest = float(problem.viscosity), float(np.diff(np.asarray(problem.times)).min())
-    transforms = Assumption(
-        "errors of transforms are bounded: the number of points has no large prime factor",
-        bool(np.isfinite(coefficient_error(problem.points))),
-        str(problem.points),
-    )
     return (
         equation,
         arithmetic(),
-        transforms,
         Assumption("the viscosity is positive", viscosity > 0, viscosity),
         Assumption("time increases from row to row", shortest > 0, shortest),
         Assumption(

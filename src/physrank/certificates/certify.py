@@ -16,6 +16,8 @@ from physrank.certificates.burgers import BurgersEnergy
 from physrank.certificates.certificate import MEANING, Assumption, Certificate, Enclosure
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
 from physrank.certificates.monotone import StronglyMonotone
+from physrank.certificates.own_marching import EnclosedMarch
+from physrank.certificates.own_stationary import EnclosedZero
 from physrank.certificates.paths.trigonometric import scaled_nyquist
 from physrank.certificates.ranked import Ranked
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
@@ -34,7 +36,7 @@ from physrank.geometry import (
 )
 from physrank.geometry import intersect as bounds_of_all
 from physrank.geometry.space import Array
-from physrank.physics import Problem, stated
+from physrank.physics import Marching, Problem, Stationary, stated
 
 ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
 UNDERFLOW = 2.0**-1020  # what a product may lose below the smallest normal number, with a margin
@@ -62,7 +64,8 @@ def certify(
     Main arguments: `problem` and a `ranking` of candidates for it; `tolerance`, an excess of squared loss that would not
     matter to you.
 
-    Other arguments: `by`, the method (default: the one known for the equation; for your own strongly monotone problem
+    Other arguments: `by`, the method (default: the one known for the equation; for your own `Stationary` and `Marching`
+    problems `EnclosedZero()` and `EnclosedMarch()`; for your own strongly monotone problem
     `physrank.certificates.StronglyMonotone(metric=…, coercivity=…)`); `discrepancy`, a set from `physrank.geometry` that
     contains (dataset truth − solution of this problem) in the task space, or the radius of a ball in the task norm: the
     decisions then hold for the dataset.
@@ -231,6 +234,10 @@ def method_for(problem: Problem) -> Method:
         return KNOWN[type(problem)]
     if "secant_metric" in vars(type(problem)):  # inherited, it may belong to another defect
         return StronglyMonotone()
+    if type(problem) is Marching and not problem.implicit:
+        return EnclosedMarch()
+    if type(problem) in (Stationary, Marching):
+        return EnclosedZero()
     known = ", ".join(sorted(kind.__name__ for kind in KNOWN))
     raise ValueError(
         f"No certificate is known for {type(problem).__name__}; there is one for {known}, not for classes derived from them. "

@@ -1,10 +1,13 @@
 """Norms of matrices are bounds, and close ones."""
 
+from fractions import Fraction
+
 import mpmath
 import numpy as np
 import pytest
 
-from physrank.certificates.enclosures.matrices import inverse_norm, spectral_norm
+from physrank.certificates.enclosures.matrices import contracted, inverse_norm, spectral_norm
+from physrank.certificates.enclosures.rounding import Interval
 
 
 def random_matrix(seed, n, condition):
@@ -41,3 +44,19 @@ def test_what_is_not_shown_to_be_invertible_has_no_bound():
     assert inverse_norm(np.eye(2), np.full((2, 2), 0.6)) == np.inf
     assert spectral_norm(np.zeros((2, 2))) == 0.0
     assert spectral_norm(np.array([[np.inf]])) == np.inf
+
+
+def test_long_sums_of_products_hold_the_exact_ones():
+    """400 products that nearly cancel: only γ covers what their sum loses."""
+    random = np.random.default_rng(0)
+    missed = 0
+    for _ in range(20):
+        a, b = random.standard_normal((2, 200))
+        left, right = np.concatenate([a, -a]), np.concatenate([b, b * (1 + 1e-15)])
+        found = contracted(Interval.of(left[None]), Interval.of(right[None]))
+        exact = sum(
+            (Fraction(x) * Fraction(y) for x, y in zip(left.tolist(), right.tolist(), strict=True)), Fraction(0)
+        )
+        assert Fraction(float(found.low[0, 0])) <= exact <= Fraction(float(found.high[0, 0]))
+        missed += abs(Fraction(float(left @ right)) - exact) > Fraction(2.0**-48)
+    assert missed > 0

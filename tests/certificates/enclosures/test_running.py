@@ -129,3 +129,17 @@ def compared(x):
 @pytest.mark.parametrize("function", [looped, transformed, compared])
 def test_what_has_no_rule_has_no_bound(function):
     assert bounded(function, np.linspace(0, 1, 8)) is None
+
+
+POWER = float(np.prod(np.full(12, 1.1)))  # twelve roundings away from 1.1¹², and more than a product alone is granted
+
+
+def scaled(x):
+    return x * POWER
+
+
+def test_a_constant_may_have_been_rounded_several_times():
+    value, error = bounded(scaled, np.array([3.0]))
+    with mpmath.workdps(40):
+        off = abs(mp(float(value[0])) - 3 * (mp(11) / 10) ** 12)
+        assert running.W * 3 * POWER < off <= error[0]

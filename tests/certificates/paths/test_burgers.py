@@ -1,9 +1,11 @@
 """Each part of the Burgers bound is needed: without it, the bound is exceeded."""
 
+import itertools
 from dataclasses import replace
 
 import equinox as eqx
 import jax.numpy as jnp
+import mpmath
 import numpy as np
 
 import physrank as pr
@@ -54,3 +56,21 @@ def test_half_a_residual_is_not_enough():
     error, measures = norm(state[-1] - 1e3 * TIMES[-1] ** 5 / 5), measure(reconstruct(problem, state))
     np.testing.assert_allclose(measures.radius(), np.sqrt(10 / 7) * error, rtol=1e-3)
     assert replace(measures, residual=measures.residual / 2).radius() < error
+
+
+def test_the_round_off_of_a_residual_that_cancels():
+    """A steady wave whose force is ν k² c, rounded: the computed residual vanishes, the exact one is that rounding."""
+    times = np.array([0.0, 1.0])
+    for viscosity, size in itertools.product((0.1, 0.3, 0.7), (1e-3, 3e-3, 7e-3)):
+        problem = pr.equations.Burgers(np.zeros(4), viscosity, times, points=4, length=3.0, substeps=4)
+        path = reconstruct(problem, np.zeros((2, 4)))
+        pieces, force = (np.zeros(np.shape(x), complex) for x in (path.pieces, path.force))
+        pieces[..., 1] = size
+        force[..., 1] = (2 * np.pi / 3.0 * 1.0) ** 2 * viscosity * size
+        path = eqx.tree_at(lambda p: (p.pieces, p.force), path, (pieces, force))
+        with mpmath.workdps(40):
+            wave = 2 * mpmath.pi / mpmath.mpf(3)
+            left = mpmath.mpf(viscosity) * wave**2 * mpmath.mpf(size) - mpmath.mpf(float(force[0, 0, 1].real))
+            exact = abs(left) * mpmath.sqrt(6) / 4  # √(2L), and h
+        assert exact > 0
+        assert np.all(measure(path).residual >= float(exact))

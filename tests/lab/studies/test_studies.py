@@ -150,6 +150,9 @@ def test_certificates_of_known_candidates_are_never_wrong(results):
             assert steps[-1]["non_ties_certified"] == steps[-1]["non_ties"] > 0
     against = found["continuum"]["reaction_diffusion"]
     assert against["wrong"] == 0 and against["non_ties_certified"] == against["non_ties"] > 0
+    enclosed = found["validated"]
+    assert not any(row["wrong"] for row in enclosed)
+    assert enclosed[-1]["non_ties_certified"] >= 0.95 * enclosed[-1]["non_ties"] > 0
 
 
 def test_a_second_run_reads_what_the_first_one_stored(store, results, monkeypatch):

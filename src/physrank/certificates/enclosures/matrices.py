@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from physrank.certificates.enclosures.rounding import Interval, above, below, product_bounds
+from physrank.certificates.enclosures.rounding import SMALLEST, Interval, above, below, gamma, product_bounds
 from physrank.geometry.space import Array
+
+FAINT = 2.0**-960  # radii below it are enlarged to it: arithmetic below the smallest normal number is slow
 
 
 def spectral_norm(matrix: Array) -> float:
@@ -48,10 +50,25 @@ def inverse_norm(matrix: Array, error: Array) -> float:
     return float(above(np.asarray(spectral_norm(rough) / float(below(np.asarray(1 - missed))))))
 
 
+def contracted(left: Interval, right: Interval) -> Interval:
+    """Σ_c L[b, i, c] R[b, j, c] for interval arrays: middles, and |L| r_R + r_L (|R| + r_R) + γ |L| |R| around them.
+
+    Sums of n numbers that are not negative come out at least 1/(1 + γ_n) of what they are.
+    """
+    (a, p), (b, q) = left.ball, right.ball
+    p, q = (np.where((r > 0) & (r < FAINT), FAINT, r) for r in (p, q))
+    grow = gamma(left.shape[-1] + 4)
+    product = lambda x, y: x @ np.swapaxes(y, -1, -2)  # noqa: E731
+    with np.errstate(all="ignore"):
+        sizes = product(np.abs(a), above(grow * np.abs(b)) + q)
+        if p.any():
+            sizes = sizes + product(p, above(np.abs(b) + q))
+        return Interval.around(product(a, b), above(above(sizes * (1 + 2 * grow)) + left.shape[-1] * 8 * SMALLEST))
+
+
 def _product(left: Interval, right: Array) -> Interval:
     """L Rᵀ for an interval matrix L: its middle, and what it may be off by."""
-    middle = left.middle
-    radius = np.maximum(above(left.high - middle), above(middle - left.low))
+    middle, radius = left.ball
     reach = product_bounds(radius, np.abs(right)).high
     return product_bounds(middle, right) + Interval(-reach, reach)
 

@@ -102,6 +102,15 @@ class Interval:
         with np.errstate(invalid="ignore"):
             return self.low / 2 + self.high / 2
 
+    @property
+    def ball(self) -> tuple[Array, Array]:
+        """The middle, and how far the ends are from it."""
+        if self.low is self.high:
+            return self.low, np.zeros(self.shape)
+        with np.errstate(all="ignore"):
+            middle = self.middle
+            return middle, np.maximum(above(self.high - middle), above(middle - self.low))
+
     def __getitem__(self, key) -> "Interval":
         return Interval(self.low[key], self.high[key])
 

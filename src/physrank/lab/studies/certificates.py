@@ -12,7 +12,7 @@ from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS, Equation
 from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.references.reference import Reference
-from physrank.lab.studies import continuum, energies
+from physrank.lab.studies import continuum, energies, validated
 from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of
 from physrank.lab.studies._kit.tables import input_fingerprints
 
@@ -40,6 +40,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         "all": {e.name: [_row(of[e.name], k) for k in range(e.certified.corrections)] for e in declared},
         "energies": energies.coverage(context),
         "continuum": continuum.coverage(context),
+        "validated": validated.coverage(context, GROUPS["primary"]),
         "input_fingerprint": input_fingerprints(GROUPS["primary"]),
         "paper": PAPER,
     }
@@ -165,6 +166,7 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
             result["few"][0]["within_a_thousandth"][0] == result["few"][0]["within_a_thousandth"][1],
         ),
         *[_all_proved(EQUATIONS[name], rows[-1]) for name, rows in result["all"].items()],
+        *([validated.claim(result["validated"])] if "validated" in result else []),  # older results have none
         *[
             (
                 f"{EQUATIONS[name].title}, against the equation itself, all inputs: 95 % of non-tie pairs within 3 "

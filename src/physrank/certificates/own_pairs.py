@@ -1,0 +1,153 @@
+"""What certificates of your own problems share: programs over a box, and gaps of pairs from the error of a state.
+
+With u = s + e inside a box, Q(u) − Q(s) is the derivative of Q somewhere inside, applied to e. So
+
+    G_ij(Q(u)) = G_ij(Q(s)) + 2 ⟨c, e⟩,   c ∈ Q'(box)ᵀ W (y_i − y_j),
+
+whether or not the task is linear.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array as JaxArray
+
+from physrank.certificates.actions import compares_states, proxy_of
+from physrank.certificates.certificate import Assumption, Enclosure, arithmetic, open_gaps
+from physrank.certificates.enclosures import ranges
+from physrank.certificates.enclosures.rounding import Interval
+from physrank.certificates.ranked import Ranked
+from physrank.geometry import GapIntervals
+from physrank.geometry.space import Array
+from physrank.physics import Problem
+
+OPERATIONS = "every operation of the problem and the task can be enclosed over the box"
+
+
+@lru_cache(maxsize=32)
+def _programs(function: Callable[..., JaxArray], tree: Any, rest: Any, more_tree: Any, shapes: Any) -> tuple[Any, Any]:
+    """A function of a problem, a state and more, and its derivative in the flattened state."""
+    count = tree.num_leaves
+
+    def of(*given: Any) -> JaxArray:
+        whole = eqx.combine(jax.tree.unflatten(tree, given[:count]), rest)
+        return function(whole, given[count], *jax.tree.unflatten(more_tree, given[count + 1 :]))
+
+    program, _ = ranges.program_of(of, *shapes)
+    value = ranges.plain(program)
+
+    def slopes(*given: Any) -> JaxArray:
+        at = given[count]
+        flat = lambda x: value(*given[:count], x.reshape(at.shape), *given[count + 1 :])[0].ravel()  # noqa: E731
+        return jax.jacfwd(flat)(at.ravel())
+
+    return program, ranges.program_of(slopes, *shapes)[0]
+
+
+class Derivative:
+    """A function of a state and of whatever else, with its derivative in the state: both as programs that can be enclosed.
+
+    Arrays of the problem are arguments, taken as stored.
+    """
+
+    def __init__(self, function: Callable[..., JaxArray], problem: Any, state: Array, *more: Any):
+        arrays, rest = eqx.partition(problem, eqx.is_array)
+        self.leaves, tree = jax.tree.flatten(arrays)
+        extra, more_tree = jax.tree.flatten(more)
+        shapes = tuple(jax.ShapeDtypeStruct(np.shape(x), np.asarray(x).dtype) for x in (*self.leaves, state, *extra))
+        try:
+            self.program, self.slopes = _programs(function, tree, rest, more_tree, shapes)
+        except TypeError as problem_of_hashing:
+            if "unhashable" not in str(problem_of_hashing):
+                raise
+            self.program, self.slopes = _programs.__wrapped__(function, tree, rest, more_tree, shapes)
+
+    def value(self, state: Interval, *more: Any) -> Interval:
+        return ranges.over(self.program, [*self.leaves, state, *jax.tree.leaves(more)])[0]
+
+    def jacobian(self, state: Interval, *more: Any) -> Interval:
+        """Of the flattened function, in the flattened state."""
+        return ranges.over(self.slopes, [*self.leaves, state, *jax.tree.leaves(more)])[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """All pairs i < j of valid candidates."""
+
+    ranking: Ranked
+
+    @property
+    def differences(self) -> Interval:
+        """y_i − y_j."""
+        outputs = Interval.of(self.ranking.outputs[self.ranking.candidates.valid])
+        i, j = np.triu_indices(len(outputs.low), 1)
+        return outputs[i] - outputs[j]
+
+    def covectors(self, box: Interval) -> Interval:
+        """Q'(box)ᵀ W (y_i − y_j), `(pairs, state)`."""
+        weighted = self.differences * self.ranking.space.weights
+        if compares_states(self.ranking):
+            return weighted.reshape(len(weighted.low), -1)
+        program, _ = ranges.program_of(self.ranking.task.map, box.low)
+        value = ranges.plain(program)
+
+        def pulled(state: JaxArray, covectors: JaxArray) -> JaxArray:
+            _, pull = jax.vjp(lambda x: value(x)[0], state)
+            return jax.vmap(lambda row: pull(row)[0].ravel())(covectors)
+
+        back, _ = ranges.program_of(pulled, box.low, weighted.low)
+        return ranges.over(back, [box, weighted])[0]
+
+    def gaps(self, moved: Interval) -> GapIntervals:
+        """G_ij(Q(s)) + 2 ⟨c, e⟩, where ⟨c, e⟩ of every pair is enclosed."""
+        ranking = self.ranking
+        valid = np.flatnonzero(ranking.candidates.valid)
+        outputs = Interval.of(ranking.outputs[valid])
+        i, j = np.triu_indices(len(valid), 1)
+        terms = (self._proxy() * 2.0 - outputs[i] - outputs[j]) * (self.differences * ranking.space.weights)
+        found = terms.total(outputs.low.ndim - 1) + moved * 2.0
+        low, high = np.full((2, len(ranking.names), len(ranking.names)), np.nan)
+        low[valid[i], valid[j]], high[valid[i], valid[j]] = found.low, found.high
+        low[valid[j], valid[i]], high[valid[j], valid[i]] = -found.high, -found.low
+        return GapIntervals(low, high)
+
+    def _proxy(self) -> Interval:
+        if self.ranking.task.selects:
+            return Interval.of(proxy_of(self.ranking))
+        state = np.asarray(self.ranking.state, np.float64)
+        return ranges.over(ranges.program_of(self.ranking.task.map, state)[0], [state])[0]
+
+
+def before(problem: Problem, ranking: Ranked, shape: tuple[int | None, ...] | None) -> tuple[Assumption, ...]:
+    """What must hold before anything can be computed."""
+    state = np.asarray(ranking.state)
+    fits = shape is None or (
+        len(shape) == state.ndim and all(n in (None, m) for n, m in zip(shape, state.shape, strict=True))
+    )
+    finite = bool(np.isfinite(state).all())
+    host = getattr(problem, "host", False)
+    return (
+        arithmetic(),
+        Assumption("the problem is written in JAX", not host, "host=True: a black box" if host else "it is"),
+        Assumption("states are real", not np.iscomplexobj(state), str(state.dtype)),
+        Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
+        Assumption(
+            "the corrected state is finite and has the problem's shape",
+            finite and fits,
+            f"{state.shape}, {'finite' if finite else 'not finite'}",
+        ),
+    )
+
+
+def abstained(target: str, ranking: Ranked, basis: tuple[Assumption, ...]) -> Enclosure:
+    return Enclosure("validated", target, open_gaps(len(ranking.names)), np.inf, "the Euclidean norm of states", basis)
+
+
+def length(sizes: Array) -> float:
+    """≥ the Euclidean norm of a vector whose entries are at most these."""
+    return float(Interval.of(np.ravel(sizes)).squared().total(1).root().high)
