@@ -3,11 +3,13 @@
 from physrank.ranking import anchors, scorers
 from physrank.ranking.adjoint import adjoint_gap
 from physrank.ranking.advise import Advice, advise
+from physrank.ranking.block import Failed
 from physrank.ranking.check import Check, check
 from physrank.ranking.panel import Selection, select
 from physrank.ranking.race import Race
 from physrank.ranking.racing import race
-from physrank.ranking.rank import rank, rank_panel
+from physrank.ranking.rank import rank
+from physrank.ranking.rank_panel import Panel, rank_panel
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
 from physrank.ranking.standing import Settled, Standing
@@ -15,6 +17,8 @@ from physrank.ranking.standing import Settled, Standing
 __all__ = [
     "Advice",
     "Check",
+    "Failed",
+    "Panel",
     "Race",
     "Ranking",
     "Scores",
