@@ -119,12 +119,16 @@ def by_input(libraries: Any) -> Iterable[Any]:
     files a part is read when it is needed, where it is needed."""
     if not isinstance(libraries, Mapping):
         return libraries
-    lengths = {str(name): len(batch) for name, batch in libraries.items()}
+    lengths = {str(name): _length(batch) for name, batch in libraries.items()}
     if len(set(lengths.values())) != 1:
         raise ValueError(
             f"Every model must have as many predictions as there are inputs; got {lengths or 'no models'}."
         )
     return ({name: _part(batch, k) for name, batch in libraries.items()} for k in range(next(iter(lengths.values()))))
+
+
+def _length(batch: Any) -> int:
+    return int(batch.shape[0]) if getattr(batch, "shape", ()) else len(batch)
 
 
 def _part(batch: Any, k: int) -> Any:

@@ -1,6 +1,6 @@
 """`rank_panel`: the rankings of many inputs, in blocks, made here or by the workers of a cluster when they are asked for."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sized
 from itertools import chain, islice, zip_longest
 from typing import Any
 
@@ -66,6 +66,11 @@ class Panel(Iterator[Any]):
         if self._rankings is None:
             self._rankings = self.records()
         return next(self._rankings)
+
+    def close(self) -> None:
+        """Nobody asks any more: what workers have begun is cancelled."""
+        if isinstance(self._rankings, Generator):
+            self._rankings.close()
 
     def records(self, record: Callable[[Ranking], Any] | None = None, client: Any = None) -> Iterator[Any]:
         """`record(ranking)` of every input, made where the ranking is: what is small travels well. `Failed` stays itself.

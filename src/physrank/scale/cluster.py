@@ -6,7 +6,7 @@ about a second. A task is all that its worker needs, so that any worker can do i
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -51,7 +51,7 @@ class _Task:
 
 def ordered(
     client: Any, function: Callable[[list[Any]], list[Any]], blocks: Iterable[Sequence[Any]], count: int | None = None
-) -> Iterator[list[Any]]:
+) -> Generator[list[Any], None, None]:
     """`function(block)` of every block, in their order; `count`, how many there are, helps to share the last ones.
 
     Exceptions of the function are raised in their turn. A worker that dies takes nothing along: Dask gives its tasks to

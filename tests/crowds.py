@@ -1,0 +1,95 @@
+"""Panels for workers, which import this module too: many inputs of a small problem, good, lazy and poisoned ones."""
+
+import os
+import random
+import signal
+import threading
+import time
+
+import numpy as np
+
+import physrank as pr
+
+
+def cubic(u, f):
+    return u + 0.05 * u**3 - f
+
+
+def force(k):
+    return np.linspace(0.2, 1.0 + 0.1 * (k % 7), 5)
+
+
+def problem(k):
+    return pr.Stationary(cubic, data=force(k))
+
+
+def candidates(k):
+    drawn = np.random.default_rng(k)
+    return {name: force(k) * (0.97 + 0.02 * i) + 0.01 * drawn.standard_normal(5) for i, name in enumerate("abc")}
+
+
+class Stating:
+    """`Stating(k)()` is the problem of input k, stated where it is called; poisoned ones raise."""
+
+    def __init__(self, k, poisoned=()):
+        self.k, self.poisoned = k, poisoned
+
+    def __call__(self):
+        if self.k in self.poisoned:
+            raise ArithmeticError(f"no equation for input {self.k}")
+        return problem(self.k)
+
+
+class Deadly(Stating):
+    """Whoever states a poisoned problem dies, unless it is the process that made it."""
+
+    def __init__(self, k, poisoned=()):
+        super().__init__(k, poisoned)
+        self.home = os.getpid()
+
+    def __call__(self):
+        if self.k in self.poisoned and os.getpid() != self.home:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return problem(self.k)
+
+
+HOW = {"chunk": 4, "effort": "response"}  # few programs, compiled quickly
+
+
+def panel(inputs, **options):
+    return pr.rank_panel([problem(k) for k in inputs], [candidates(k) for k in inputs], **HOW | options)
+
+
+def model(share):
+    """A callable of an input, the better the smaller the share."""
+    return lambda k: (0.97 + share) * force(k) + 0.01 * np.random.default_rng(k).standard_normal(5)
+
+
+def same(one, other):
+    """Bit for bit, in all that a ranking decides and rests on."""
+    for left, right in zip(one, other, strict=True):
+        if isinstance(left, pr.Failed) or isinstance(right, pr.Failed):
+            assert left == right
+            continue
+        assert left.names == right.names and left.unresolved == right.unresolved
+        for name in ("scores", "gaps", "uncertainty", "state", "proxy", "settled_pairs"):
+            np.testing.assert_array_equal(getattr(left, name), getattr(right, name), strict=True)
+
+
+class Killer(threading.Thread):
+    """Kills workers of a LocalCluster at random moments, so many times."""
+
+    def __init__(self, cluster, kills, seed=0):
+        super().__init__(daemon=True)
+        self.cluster, self.wanted, self.done, self.random = cluster, kills, 0, random.Random(seed)
+
+    def run(self):
+        while self.done < self.wanted:
+            time.sleep(self.random.uniform(0.05, 1.0))
+            nanny = self.random.choice(list(self.cluster.workers.values()))
+            if nanny.status == "running" or getattr(nanny.status, "name", "") == "running":
+                try:
+                    os.kill(nanny.pid, signal.SIGKILL)
+                    self.done += 1
+                except (OSError, TypeError):
+                    continue  # it is just being born
