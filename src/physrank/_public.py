@@ -25,6 +25,7 @@ from physrank.ranking import (
     race,
     rank,
     rank_panel,
+    rank_streamed,
     scorers,
     select,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "race",
     "rank",
     "rank_panel",
+    "rank_streamed",
     "read",
     "residual_floor",
     "scorers",

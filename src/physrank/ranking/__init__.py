@@ -13,6 +13,7 @@ from physrank.ranking.rank_panel import Panel, rank_panel
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
 from physrank.ranking.standing import Settled, Standing
+from physrank.ranking.streamed import rank_streamed
 
 __all__ = [
     "Advice",
@@ -33,6 +34,7 @@ __all__ = [
     "race",
     "rank",
     "rank_panel",
+    "rank_streamed",
     "scorers",
     "select",
 ]

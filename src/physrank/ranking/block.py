@@ -15,6 +15,13 @@ Case = tuple[int, Any, Any]  # place in the panel, problem, candidates; function
 Failing = Literal["raise", "report"]
 
 
+def failing_of(failing: Failing | None, client: Any) -> Failing:
+    """As asked; else an exception costs little here, and on a cluster hours of others' work."""
+    if failing not in (None, "raise", "report"):
+        raise ValueError(f'failing must be "raise" or "report"; got {failing!r}.')
+    return failing or ("raise" if client is None else "report")
+
+
 @dataclass(frozen=True)
 class Failed:
     """An input of a panel that could not be ranked, and why. The others were."""

@@ -133,7 +133,8 @@ def _length(batch: Any) -> int:
 
 def _part(batch: Any, k: int) -> Any:
     here = isinstance(batch, np.ndarray | jax.Array | list | tuple) or hasattr(batch, "detach")
-    return batch[k] if here or hasattr(batch, "coords") else partial(getitem, batch, k)  # xarray's parts are lazy
+    fetch: Any = getitem
+    return batch[k] if here or hasattr(batch, "coords") else partial(fetch, batch, k)  # xarray's parts are lazy
 
 
 def _array(what: str, value: Any, allow_complex: bool) -> Array:

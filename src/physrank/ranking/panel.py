@@ -9,7 +9,7 @@ import numpy as np
 
 from physrank import geometry
 from physrank.geometry.space import Array
-from physrank.ranking.block import Failed, Failing
+from physrank.ranking.block import Failed, Failing, failing_of
 from physrank.ranking.duels import Duels
 from physrank.ranking.rank_panel import Panel
 from physrank.ranking.ranking import Ranking
@@ -158,7 +158,7 @@ def select(
     if isinstance(rankings, Ranking | Scores) or not isinstance(rankings, Iterable):
         got = "a single one" if isinstance(rankings, Ranking | Scores) else f"{rankings!r:.60}"
         raise ValueError(f"select needs the rankings of many inputs, such as a list of them; got {got}.")
-    report = (failing or ("raise" if client is None else "report")) == "report"
+    report = failing_of(failing, client) == "report"
     tally: Tally | None = None
     duels: Duels | None = None
     unresolved, failed = {}, {}

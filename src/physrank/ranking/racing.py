@@ -7,7 +7,7 @@ import numpy as np
 
 from physrank.geometry.space import Array
 from physrank.physics import Problem
-from physrank.ranking.block import Failed, Failing
+from physrank.ranking.block import Failed, Failing, failing_of
 from physrank.ranking.duels import Duels
 from physrank.ranking.heats import Ahead, Heat, Here
 from physrank.ranking.race import Dropped, Race
@@ -59,8 +59,7 @@ def race(
     unresolved: dict[int, str] = {}
     order: list[int] = []
     runs, solves, seconds = 0, 0, 0.0
-    fails: Failing = failing or ("raise" if client is None else "report")
-    heat = Heat(problem_of, models, {"task": task} | rank_options, fails)
+    heat = Heat(problem_of, models, {"task": task} | rank_options, failing_of(failing, client))
     judged = Here(heat, drawn) if client is None else Ahead(client, heat, drawn, total)
     while not settled:
         running = tuple(names[i] for i in np.flatnonzero(alive))

@@ -6,7 +6,7 @@ from typing import Any
 
 from physrank import compute, scale
 from physrank.physics import Problem
-from physrank.ranking.block import Case, Failed, Failing, Work
+from physrank.ranking.block import Case, Failed, Failing, Work, failing_of
 from physrank.ranking.candidates import by_input
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.settings import Settings
@@ -40,8 +40,7 @@ def rank_panel(
         raise ValueError(f"chunk must be at least 1; got {chunk}.")
     if isinstance(problems, Problem):
         raise ValueError("rank_panel needs one problem per input; got a single problem. For one input, use rank.")
-    if failing not in (None, "raise", "report"):
-        raise ValueError(f'failing must be "raise" or "report"; got {failing!r}.')
+    failing_of(failing, client)
     total = len(problems) if isinstance(problems, Sized) else None
     return Panel(_paired(problems, by_input(libraries)), Settings.of(**rank_options), chunk, failing, client, total)
 
@@ -59,7 +58,8 @@ class Panel(Iterator[Any]):
         total: int | None,
     ):
         self._cases, self._how, self._chunk, self._client = cases, how, chunk, client
-        self._failing, self.total = failing, total  # how many inputs, where that is known
+        self._failing: Failing | None = failing
+        self.total = total  # how many inputs, where that is known
         self._rankings: Iterator[Any] | None = None
 
     def __next__(self) -> Any:
@@ -87,7 +87,7 @@ class Panel(Iterator[Any]):
         blocks = iter(lambda: list(islice(self._cases, self._chunk)), [])
         if not (first := next(blocks, [])):
             return
-        failing: Failing = self._failing or ("raise" if client is None else "report")
+        failing = failing_of(self._failing, client)
         # a short panel is its own shape; a short last block is filled up to the first
         work = Work(self._how, len(first), failing, record, compute.quickly())
         every = chain([first], blocks)
