@@ -81,15 +81,14 @@ class Killer(threading.Thread):
 
     def __init__(self, cluster, kills, seed=0):
         super().__init__(daemon=True)
-        self.cluster, self.wanted, self.done, self.random = cluster, kills, 0, random.Random(seed)
+        self.cluster, self.wanted, self.killed, self.random = cluster, kills, set(), random.Random(seed)
 
     def run(self):
-        while self.done < self.wanted:
+        while len(self.killed) < self.wanted:
             time.sleep(self.random.uniform(0.05, 1.0))
-            nanny = self.random.choice(list(self.cluster.workers.values()))
-            if nanny.status == "running" or getattr(nanny.status, "name", "") == "running":
-                try:
-                    os.kill(nanny.pid, signal.SIGKILL)
-                    self.done += 1
-                except (OSError, TypeError):
-                    continue  # it is just being born
+            # One that is not registered yet is spared: its nanny would give up, and nobody would ever come in its place.
+            known = self.cluster.scheduler.workers
+            ready = [nanny for nanny in self.cluster.workers.values() if nanny.worker_address in known]
+            if ready and (pid := self.random.choice(ready).pid) not in self.killed:
+                os.kill(pid, signal.SIGKILL)
+                self.killed.add(pid)

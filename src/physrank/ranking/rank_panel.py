@@ -1,6 +1,7 @@
 """`rank_panel`: the rankings of many inputs, in blocks, made here or by the workers of a cluster when they are asked for."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sized
+from contextlib import closing
 from itertools import chain, islice, zip_longest
 from typing import Any
 
@@ -19,6 +20,7 @@ def rank_panel(
     chunk: int = 16,
     failing: Failing | None = None,
     client: Any = None,
+    progress: Callable[[int, int | None], None] | None = None,
     **rank_options: Any,
 ) -> "Panel":
     """`rank` for many inputs of one shape: one compilation, `chunk` inputs at a time, results as they come.
@@ -35,6 +37,7 @@ def rank_panel(
 
     `failing`: what becomes of an input that cannot be ranked (an exception, NaN in a candidate): "raise", or "report": a
     `Failed` with its number and the reason stands in its place. Default: "report" with a client, else "raise".
+    `progress(done, total)` is called after every input; the total is None where the length of the panel cannot be seen.
     """
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1; got {chunk}.")
@@ -42,7 +45,8 @@ def rank_panel(
         raise ValueError("rank_panel needs one problem per input; got a single problem. For one input, use rank.")
     failing_of(failing, client)
     total = len(problems) if isinstance(problems, Sized) else None
-    return Panel(_paired(problems, by_input(libraries)), Settings.of(**rank_options), chunk, failing, client, total)
+    cases, how = _paired(problems, by_input(libraries)), Settings.of(**rank_options)
+    return Panel(cases, how, chunk, failing, client, progress, total)
 
 
 class Panel(Iterator[Any]):
@@ -55,10 +59,12 @@ class Panel(Iterator[Any]):
         chunk: int,
         failing: Failing | None,
         client: Any,
+        progress: Callable[[int, int | None], None] | None,
         total: int | None,
     ):
         self._cases, self._how, self._chunk, self._client = cases, how, chunk, client
         self._failing: Failing | None = failing
+        self._progress = progress
         self.total = total  # how many inputs, where that is known
         self._rankings: Iterator[Any] | None = None
 
@@ -80,10 +86,17 @@ class Panel(Iterator[Any]):
         if self._rankings is not None:
             raise ValueError("This panel is being read already: its inputs can be had only once.")
         client = self._client if client is None else client
-        self._rankings = found = self._found(record, client)
+        self._rankings = found = self._told(self._found(record, client))
         return found
 
-    def _found(self, record: Callable[[Ranking], Any] | None, client: Any) -> Iterator[Any]:
+    def _told(self, records: Generator[Any, None, None]) -> Generator[Any, None, None]:
+        with closing(records):
+            for done, record in enumerate(records, start=1):
+                yield record
+                if self._progress is not None:
+                    self._progress(done, self.total)
+
+    def _found(self, record: Callable[[Ranking], Any] | None, client: Any) -> Generator[Any, None, None]:
         blocks = iter(lambda: list(islice(self._cases, self._chunk)), [])
         if not (first := next(blocks, [])):
             return
