@@ -86,9 +86,12 @@ class Killer(threading.Thread):
     def run(self):
         while len(self.killed) < self.wanted:
             time.sleep(self.random.uniform(0.05, 1.0))
-            # One that is not registered yet is spared: its nanny would give up, and nobody would ever come in its place.
-            known = self.cluster.scheduler.workers
-            ready = [nanny for nanny in self.cluster.workers.values() if nanny.worker_address in known]
+            # One that is just being born is spared: its nanny would give up, and nobody would ever come in its place.
+            ready = [nanny for nanny in self.cluster.workers.values() if self._grown_up(nanny)]
             if ready and (pid := self.random.choice(ready).pid) not in self.killed:
                 os.kill(pid, signal.SIGKILL)
                 self.killed.add(pid)
+
+    def _grown_up(self, nanny):
+        states = {getattr(one.status, "name", "") for one in (nanny, nanny.process) if one is not None}
+        return states == {"running"} and nanny.worker_address in self.cluster.scheduler.workers

@@ -73,6 +73,8 @@ class _Run:
     token: str = field(default_factory=lambda: uuid4().hex[:12])
     seconds: float = float("inf")  # of a block, without compilation: the least that was seen
     result_bytes: int = 0  # of a block, the most
+    tasks: int = 0  # that came back
+    busy: float = 0.0  # seconds that workers spent on them
     threads: int = 1
     looked: float = -THREADS
 
@@ -86,7 +88,10 @@ class _Run:
         self.sent = 0  # blocks
         self.completed = self.dask.as_completed()
         # A task of its own, not data that a worker keeps: when that worker dies, it is made again.
-        self.shared = self._submit(_identity, f"physrank-{self.token}", pickling.dumps(self.function))
+        self.shared = self._share()
+
+    def _share(self) -> Any:
+        return self._submit(_identity, f"physrank-{self.token}-{uuid4().hex[:4]}", pickling.dumps(self.function))
 
     def results(self) -> Iterator[list[Any]]:
         place = 0
@@ -162,7 +167,11 @@ class _Run:
         task, _ = self.under_way.pop(future.key)
         try:
             found, seconds = future.result()
-        except (self.dask.KilledWorker, self.dask.CancelledError) as death:
+        except self.dask.KilledWorker as death:
+            self._died(task, death)
+            return
+        except self.dask.CancelledError as death:  # the cluster was started anew, and knows nothing any more
+            self.shared = self._share()
             self._died(task, death)
             return
         except Exception as error:
@@ -170,6 +179,7 @@ class _Run:
             return
         finally:
             future.release()
+        self.tasks, self.busy = self.tasks + 1, self.busy + sum(seconds)
         self.seconds = min(self.seconds, *seconds)
         self.result_bytes = max(self.result_bytes, *map(len, found))
         if task.parts is None:
