@@ -69,7 +69,7 @@ def model(small: bool) -> dict[str, Any]:
             )
     unknowns, candidates, seconds = (np.array([r[key] for r in rows]) for key in ("unknowns", "candidates", "seconds"))
     matrix = np.stack([np.ones(len(rows)), unknowns, unknowns * candidates], axis=1) / seconds[:, None]
-    found = np.linalg.lstsq(matrix, np.ones(len(rows)), rcond=None)[0]  # relative errors count alike
+    found, _ = nnls(matrix, np.ones(len(rows)))  # relative errors count alike
     off = float(np.abs(matrix @ found - 1).max())
     keys = ("per_input", "per_unknown", "per_unknown_and_candidate")
     return {"rows": rows, **dict(zip(keys, map(float, found), strict=True)), "worst": off}
@@ -92,7 +92,7 @@ def wire(small: bool) -> dict[str, Any]:
 def workers(number: int) -> Iterator[Any]:
     with (
         distributed.LocalCluster(
-            n_workers=number, threads_per_worker=1, env=scale.PINNED, dashboard_address=None, silence_logs=50
+            n_workers=number, threads_per_worker=1, env=scale.PINNED, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -1,5 +1,6 @@
 """Panels for workers, which import this module too: many inputs of a small problem, good, lazy and poisoned ones."""
 
+import contextlib
 import os
 import random
 import signal
@@ -88,9 +89,11 @@ class Killer(threading.Thread):
             time.sleep(self.random.uniform(0.05, 1.0))
             # One that is just being born is spared: its nanny would give up, and nobody would ever come in its place.
             ready = [nanny for nanny in self.cluster.workers.values() if self._grown_up(nanny)]
-            if ready and (pid := self.random.choice(ready).pid) not in self.killed:
-                os.kill(pid, signal.SIGKILL)
-                self.killed.add(pid)
+            pid = self.random.choice(ready).pid if ready else None
+            if pid is not None and pid not in self.killed:
+                with contextlib.suppress(ProcessLookupError):  # it is dead already
+                    os.kill(pid, signal.SIGKILL)
+                    self.killed.add(pid)
 
     def _grown_up(self, nanny):
         states = {getattr(one.status, "name", "") for one in (nanny, nanny.process) if one is not None}

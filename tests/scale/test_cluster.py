@@ -13,13 +13,14 @@ from crowds import HOW, Deadly, Killer, Stating, candidates, model, panel, probl
 from physrank import scale
 from physrank.scale import cluster as engine
 
-distributed = pytest.importorskip("distributed")
+dask, distributed = (pytest.importorskip(name) for name in ("dask", "distributed"))
 
 
 def started(workers):
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # dead workers are meant here
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})  # a busy machine is slow to replace them
     found = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, env=scale.PINNED, dashboard_address=None, silence_logs=logging.CRITICAL
+        n_workers=workers, threads_per_worker=1, env=scale.PINNED, dashboard_address=":0", silence_logs=logging.CRITICAL
     )
     return found, distributed.Client(found)
 

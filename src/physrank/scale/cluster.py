@@ -20,6 +20,7 @@ BYTES = 1 << 25  # that a task may carry, there or back, if it has several block
 AHEAD = 3  # tasks per thread that are sent out: one runs, one waits beside it, one is on its way
 HELD = 16  # tasks per thread that are done before their turn
 LIVES = 3  # times that Dask may give a task up (each after several dead workers) before it counts as what kills them
+GONE = ("error", "cancelled", "lost")  # what becomes of a future that nobody will compute
 THREADS = 5.0  # seconds for which the number of threads is believed
 
 # For `LocalCluster(env=PINNED)`: one thread for each worker, in NumPy and in XLA.
@@ -73,6 +74,7 @@ class _Run:
     token: str = field(default_factory=lambda: uuid4().hex[:12])
     seconds: float = float("inf")  # of a block, without compilation: the least that was seen
     result_bytes: int = 0  # of a block, the most
+    number: int = 0  # of keys that were used
     tasks: int = 0  # that came back
     busy: float = 0.0  # seconds that workers spent on them
     threads: int = 1
@@ -82,7 +84,7 @@ class _Run:
         self.dask = _optional.load("distributed")
         self.done: dict[int, Any] = {}  # by first block: results of every block, or what was raised
         self.parts: dict[int, dict[int, list[Any]]] = {}
-        self.under_way: dict[str, tuple[_Task, Any]] = {}
+        self.under_way: dict[str, tuple[_Task, Any, Any]] = {}
         self.again: deque[_Task] = deque()
         self.held: tuple[int, bytes] | None = None
         self.sent = 0  # blocks
@@ -91,7 +93,7 @@ class _Run:
         self.shared = self._share()
 
     def _share(self) -> Any:
-        return self._submit(_identity, f"physrank-{self.token}-{uuid4().hex[:4]}", pickling.dumps(self.function))
+        return self._submit(_identity, pickling.dumps(self.function))
 
     def results(self) -> Iterator[list[Any]]:
         place = 0
@@ -110,7 +112,7 @@ class _Run:
             self._take(next(self.completed))
 
     def close(self) -> None:
-        futures = [future for _, future in self.under_way.values()]
+        futures = [future for _, future, _ in self.under_way.values()]
         self.client.cancel([*futures, self.shared], reason="physrank: nobody waits for them")
         self.under_way.clear()
 
@@ -122,12 +124,13 @@ class _Run:
             task = self.again.popleft() if self.again else self._next()
             if task is None:
                 return
-            key = f"physrank-{self.token}-{task.first}-{task.part}-{task.deaths}"
-            future = self._submit(_task, key, self.shared, task.blocks)
-            self.under_way[key] = task, future
+            future = self._submit(_task, self.shared, task.blocks)
+            self.under_way[future.key] = task, future, self.shared
             self.completed.add(future)
 
-    def _submit(self, function: Callable[..., Any], key: str, *arguments: Any) -> Any:
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        self.number += 1
+        key = f"physrank-{self.token}-{self.number}"
         # what is under way is bounded here: there is no need to warn of large graphs
         with _optional.load("dask").config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
             return self.client.submit(function, *arguments, key=key, pure=False)
@@ -164,15 +167,15 @@ class _Run:
     # -- and back ----------------------------------------------------------------------------------------------------
 
     def _take(self, future: Any) -> None:
-        task, _ = self.under_way.pop(future.key)
+        task, _, shared = self.under_way.pop(future.key)
         try:
             found, seconds = future.result()
-        except self.dask.KilledWorker as death:
-            self._died(task, death)
-            return
-        except self.dask.CancelledError as death:  # the cluster was started anew, and knows nothing any more
-            self.shared = self._share()
-            self._died(task, death)
+        except (self.dask.KilledWorker, self.dask.CancelledError) as death:
+            if shared.status in GONE:  # it is not this task that was given up, or the cluster was started anew
+                self.shared = self._share() if self.shared is shared else self.shared
+                self.again.append(task)
+            else:
+                self._died(task, death)
             return
         except Exception as error:
             self.done[task.first] = error
