@@ -77,16 +77,29 @@ def same(one, other):
             np.testing.assert_array_equal(getattr(left, name), getattr(right, name), strict=True)
 
 
+@contextlib.contextmanager
+def threads():
+    """A scheduler with one worker in this process: quick to start, for what only passes a client on."""
+    import distributed  # noqa: PLC0415
+
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=":0"
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
 class Killer(threading.Thread):
     """Kills workers of a LocalCluster at random moments, so many times."""
 
-    def __init__(self, cluster, kills, seed=0):
+    def __init__(self, cluster, kills, pause=1.0, seed=0):
         super().__init__(daemon=True)
-        self.cluster, self.wanted, self.killed, self.random = cluster, kills, set(), random.Random(seed)
+        self.cluster, self.wanted, self.killed = cluster, kills, set()
+        self.pause, self.random = pause, random.Random(seed)
 
     def run(self):
         while len(self.killed) < self.wanted:
-            time.sleep(self.random.uniform(0.05, 1.0))
+            time.sleep(self.random.uniform(0.05, self.pause))
             # One that is just being born is spared: its nanny would give up, and nobody would ever come in its place.
             ready = [nanny for nanny in self.cluster.workers.values() if self._grown_up(nanny)]
             pid = self.random.choice(ready).pid if ready else None

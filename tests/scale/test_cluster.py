@@ -89,7 +89,7 @@ def test_functions_are_compiled_once_per_worker(client):
 )
 def test_killed_workers_lose_nothing_and_count_nothing_twice(two, kills):
     cluster, client = two
-    killer, read = Killer(cluster, kills), []
+    killer, read = Killer(cluster, kills, pause=1.0 if kills < 10 else 5.0), []
 
     def going_on():
         while killer.is_alive() or len(read) < 64:

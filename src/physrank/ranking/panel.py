@@ -1,6 +1,7 @@
 """`select`: one checkpoint for repeated use, from scores averaged over an unlabeled panel of inputs."""
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Generator, Iterable, Sized
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
@@ -162,37 +163,38 @@ def select(
     tally: Tally | None = None
     duels: Duels | None = None
     unresolved, failed = {}, {}
-    for k, item in enumerate(_scored(rankings, client)):
-        why = item.why if isinstance(item, Failed) else None if item.allow_unresolved else item.unresolved
-        if why is not None and report:
-            failed[k] = why
-            if duels is not None:
-                duels.see(None)
-            continue
-        if why is not None:
-            raise UnresolvedError(
-                f"Input {k} of the panel is unresolved: {why}. "
-                'Leave it out (failing="report"), or rank with allow_unresolved=True.'
-            )
-        assert isinstance(item, Scores)
-        if item.unresolved:
-            unresolved[k] = item.unresolved
-        tally = tally or Tally(item.names, item.unit)
-        if sorted(item.names) != sorted(tally.names):
-            raise ValueError(
-                f"Input {k} ranks {list(item.names)}; expected the same candidates as input 0, {list(tally.names)}."
-            )
-        scores = item.in_order(tally.names).in_unit(tally.unit)
-        tally.add(k, scores)
-        if rule is not None:
-            stated = None if bound is None else bound / tally.unit / tally.unit
-            duels = duels or _duels(len(tally.names), rule, stated, len(failed))
-            unknown = np.full((len(tally.names),) * 2, np.inf)  # it is let in, but helps to settle nothing
-            duels.see(
-                np.where(tally.alive, scores.values, np.nan), unknown if scores.unresolved else tally.doubt(scores)
-            )
-            if tally.alive.any() and duels.settled(tally.alive, error):
-                break
+    with closing(_scored(rankings, client)) as items:
+        for k, item in enumerate(items):
+            why = item.why if isinstance(item, Failed) else None if item.allow_unresolved else item.unresolved
+            if why is not None and report:
+                failed[k] = why
+                if duels is not None:
+                    duels.see(None)
+                continue
+            if why is not None:
+                raise UnresolvedError(
+                    f"Input {k} of the panel is unresolved: {why}. "
+                    'Leave it out (failing="report"), or rank with allow_unresolved=True.'
+                )
+            assert isinstance(item, Scores)
+            if item.unresolved:
+                unresolved[k] = item.unresolved
+            tally = tally or Tally(item.names, item.unit)
+            if sorted(item.names) != sorted(tally.names):
+                raise ValueError(
+                    f"Input {k} ranks {list(item.names)}; expected the same candidates as input 0, {list(tally.names)}."
+                )
+            scores = item.in_order(tally.names).in_unit(tally.unit)
+            tally.add(k, scores)
+            if rule is not None:
+                stated = None if bound is None else bound / tally.unit / tally.unit
+                duels = duels or _duels(len(tally.names), rule, stated, len(failed))
+                unknown = np.full((len(tally.names),) * 2, np.inf)  # it is let in, but helps to settle nothing
+                duels.see(
+                    np.where(tally.alive, scores.values, np.nan), unknown if scores.unresolved else tally.doubt(scores)
+                )
+                if tally.alive.any() and duels.settled(tally.alive, error):
+                    break
     if tally is None:
         left = f" All {len(failed)} failed; the first: {next(iter(failed.values()))}" if failed else ""
         raise ValueError(f"No rankings: a panel needs at least one input (a generator can be read only once).{left}")
@@ -218,7 +220,7 @@ def select(
     return replace(selection, standing=stand(duels, rule, tally.names, best, tally.alive, confidence))
 
 
-def _scored(rankings: Iterable[Any], client: Any) -> Iterator[Scores | Failed]:
+def _scored(rankings: Iterable[Any], client: Any) -> Generator[Scores | Failed, None, None]:
     """What a choice needs of every input. A panel makes it where it ranks."""
     if client is not None and not isinstance(rankings, Panel):
         raise ValueError(
@@ -226,10 +228,14 @@ def _scored(rankings: Iterable[Any], client: Any) -> Iterator[Scores | Failed]:
             f"{rankings!r:.60}."
         )
     items = rankings.records(scoring, client) if isinstance(rankings, Panel) and client is not None else rankings
-    for k, item in enumerate(items):
-        if not isinstance(item, Ranking | Scores | Failed):
-            raise ValueError(f"Input {k} of the panel is {item!r:.60}; expected a Ranking or the Scores of a scorer.")
-        yield scoring(item) if isinstance(item, Ranking) else item
+    try:
+        for k, item in enumerate(items):
+            if not isinstance(item, Ranking | Scores | Failed):
+                raise ValueError(f"Input {k} of the panel is {item!r:.60}; expected a Ranking or a scorer's Scores.")
+            yield scoring(item) if isinstance(item, Ranking) else item
+    finally:
+        if isinstance(rankings, Panel):
+            rankings.close()
 
 
 def scoring(ranking: Ranking) -> Scores:

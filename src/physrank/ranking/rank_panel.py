@@ -110,14 +110,20 @@ class Panel(Iterator[Any]):
             return
         count = None if self.total is None else -(-self.total // self._chunk)
         place = 0
-        for rows in scale.ordered(client, work, every, count):
-            for found in rows:
-                if isinstance(found, scale.Lost):
-                    if failing == "raise":
-                        raise RuntimeError(f"Input {place} of the panel: {found.why}")
-                    found = Failed(place, found.why)
-                place += 1
-                yield found
+        with closing(scale.ordered(client, work, every, count)) as results:
+            for rows in results:
+                for found in rows:
+                    yield _placed(found, place, failing)
+                    place += 1
+
+
+def _placed(found: Any, place: int, failing: Failing) -> Any:
+    """What killed every worker is a failed input."""
+    if not isinstance(found, scale.Lost):
+        return found
+    if failing == "raise":
+        raise RuntimeError(f"Input {place} of the panel: {found.why}")
+    return Failed(place, found.why)
 
 
 def _paired(problems: Iterable[Any], libraries: Iterable[Any]) -> Iterator[Case]:

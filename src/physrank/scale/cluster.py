@@ -46,6 +46,7 @@ class _Task:
     first: int
     blocks: list[bytes]
     deaths: int = 0
+    seen: int = -1  # tasks that were done when it was given up last
     parts: int | None = None  # of one block, whose cases are now done one by one: their number
     part: int = 0
 
@@ -113,7 +114,8 @@ class _Run:
 
     def close(self) -> None:
         futures = [future for _, future, _ in self.under_way.values()]
-        self.client.cancel([*futures, self.shared], reason="physrank: nobody waits for them")
+        if self.client.status == "running":
+            self.client.cancel([*futures, self.shared], reason="physrank: nobody waits for them")
         self.under_way.clear()
 
     # -- out ---------------------------------------------------------------------------------------------------------
@@ -191,15 +193,18 @@ class _Run:
             self._part(task, pickling.loads(found[0]))
 
     def _died(self, task: _Task, death: Exception) -> None:
-        """Again; then block by block, then case by case, until it is known what kills workers."""
-        task.deaths += 1
+        """Again; then block by block, then case by case, until it is known what kills workers. While nothing else gets done
+        either, it is not this task that does."""
+        task.deaths += self.tasks > task.seen or not self.under_way
+        task.seen = self.tasks
         if task.deaths < LIVES:
             self.again.append(task)
         elif len(task.blocks) > 1:
             self.again.extend(_Task(task.first + k, [block]) for k, block in enumerate(task.blocks))
         elif task.parts is None and len(cases := pickling.loads(task.blocks[0])) > 1:
-            alone = [_Task(task.first, [pickling.dumps([case])], 0, len(cases), k) for k, case in enumerate(cases)]
-            self.again.extend(alone)
+            self.again.extend(
+                _Task(task.first, [pickling.dumps([case])], parts=len(cases), part=k) for k, case in enumerate(cases)
+            )
         else:
             task.parts = task.parts or 1
             self._part(task, [Lost(f"it was given to {LIVES} × several workers, and all died: {death}")])
