@@ -22,22 +22,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from physrank.scale.cluster import PINNED
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC"):
+    os.environ[name] = "1"  # before any library starts its threads
 
-os.environ.update(PINNED)  # before any library starts its threads
+import distributed  # noqa: E402
+import numpy as np  # noqa: E402
+from loads import Load, Predicted, Stated, panel  # noqa: E402
+from scipy.optimize import nnls  # noqa: E402
+from simulation import Cluster, simulated  # noqa: E402
 
-import distributed
-import numpy as np
-from loads import Load, Predicted, Stated, panel
-from simulation import Cluster, simulated
-
-import physrank as pr
-from physrank import scale
-from physrank._io import write_json
-from physrank.lab.store.provenance import stamp
-from physrank.ranking.panel import scoring
-from physrank.scale import cluster as engine
-from physrank.scale import pickling
+import physrank as pr  # noqa: E402
+from physrank import scale  # noqa: E402
+from physrank._io import write_json  # noqa: E402
+from physrank.lab.store.provenance import stamp  # noqa: E402
+from physrank.ranking.panel import scoring  # noqa: E402
+from physrank.scale import cluster as engine  # noqa: E402
+from physrank.scale import pickling  # noqa: E402
 
 BLOCK = 16
 FAR = {"inputs": 10_000_000, "workers": 100}
