@@ -23,7 +23,7 @@ class Load:
 
     def initial(self, k: int) -> Any:
         random, (x, _) = np.random.default_rng(k), self.axes
-        return sum(a / 2 * np.sin((j + 1) * x + p) for j, (a, p) in enumerate(random.standard_normal((3, 2))))
+        return sum(a / 4 * np.sin((j + 1) * x + p) for j, (a, p) in enumerate(random.standard_normal((3, 2))))
 
     def problem(self, k: int) -> Any:
         return pr.equations.Burgers(
