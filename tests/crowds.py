@@ -90,16 +90,20 @@ def threads():
 
 
 class Killer(threading.Thread):
-    """Kills workers of a LocalCluster at random moments, so many times."""
+    """Kills workers of a LocalCluster at random moments, so many times; before every other one, something gets done."""
 
-    def __init__(self, cluster, kills, pause=1.0, seed=0):
+    def __init__(self, cluster, kills, done, pause=1.0, seed=0):
         super().__init__(daemon=True)
         self.cluster, self.wanted, self.killed = cluster, kills, set()
-        self.pause, self.random = pause, random.Random(seed)
+        self.done, self.pause, self.random = done, pause, random.Random(seed)  # `done()`: how much
 
     def run(self):
         while len(self.killed) < self.wanted:
-            time.sleep(self.random.uniform(0.05, self.pause))
+            before, patience = self.done(), time.monotonic() + 60
+            if self.random.random() < 0.5:
+                while self.done() == before and time.monotonic() < patience:
+                    time.sleep(0.05)
+            time.sleep(self.random.uniform(0.0, self.pause))
             # One that is just being born is spared: its nanny would give up, and nobody would ever come in its place.
             ready = [nanny for nanny in self.cluster.workers.values() if self._grown_up(nanny)]
             pid = self.random.choice(ready).pid if ready else None

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import time
 from functools import partial
 from itertools import tee
 
@@ -11,6 +12,7 @@ import pytest
 import physrank as pr
 from crowds import HOW, Deadly, Killer, Stating, candidates, model, panel, problem, same
 from physrank import scale
+from physrank.ranking.panel import scoring
 from physrank.scale import cluster as engine
 
 dask, distributed = (pytest.importorskip(name) for name in ("dask", "distributed"))
@@ -89,21 +91,26 @@ def test_functions_are_compiled_once_per_worker(client):
 )
 def test_killed_workers_lose_nothing_and_count_nothing_twice(two, kills):
     cluster, client = two
-    killer, read = Killer(cluster, kills, pause=1.0 if kills < 10 else 5.0), []
+    found, read = [], []
+    killer = Killer(cluster, kills, lambda: len(found))
 
     def going_on():
         while killer.is_alive() or len(read) < 64:
             read.append(len(read))
+            time.sleep(0.005)
             yield read[-1]
 
     one, other = tee(going_on())
     killer.start()
-    found = list(pr.rank_panel(map(problem, one), map(candidates, other), client=client, **HOW))
+    for scores in pr.rank_panel(map(problem, one), map(candidates, other), client=client, **HOW).records(scoring):
+        found.append(scores)
     killer.join()
     print(f"{len(killer.killed)} workers killed in the middle of {len(read)} inputs")
     assert len(killer.killed) == kills
     assert len(found) == len(read)
-    same(panel(range(len(read))), found)
+    for far, here in zip(found, panel(read).records(scoring), strict=True):
+        np.testing.assert_array_equal(far.values, here.values)
+        np.testing.assert_array_equal(far.uncertainty, here.uncertainty)
 
 
 def test_poisoned_inputs_are_reported_by_index_and_the_rest_goes_on(client):
