@@ -26,6 +26,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPRO
     os.environ[name] = "1"  # before any library starts its threads
 
 import distributed  # noqa: E402
+import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 from loads import Load, Predicted, Stated, panel  # noqa: E402
 from scipy.optimize import nnls  # noqa: E402
@@ -180,14 +181,13 @@ def candidates(number: int, points: int) -> dict[str, Any]:
     random = np.random.default_rng(0)
     problem = pr.equations.ReactionDiffusion(diffusion=1.0, forcing=np.ones((points, points)), linear=1.0, cubic=1.0)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "candidates.npy"
-        stored = np.lib.format.open_memmap(path, "w+", np.float64, (number, points, points))
+        path = Path(folder) / "candidates.h5"
         bump = np.sin(np.linspace(0, np.pi, points))
-        for k in range(number):
-            stored[k] = 0.05 * (1 + 0.1 * random.standard_normal()) * np.outer(bump, np.roll(bump, 0))
-        stored.flush()
-        whole = stored.nbytes
-        del stored
+        with h5py.File(path, "w") as file:
+            stored = file.create_dataset("candidates", (number, points, points), np.float64)
+            for k in range(number):
+                stored[k] = 0.05 * (1 + 0.1 * random.standard_normal()) * np.outer(bump, bump)
+            whole = stored.nbytes
         field = pr.read(path, dims="candidate,x,y").fields["candidates"]
         before, started = _peak(), time.perf_counter()
         found = pr.rank_streamed(problem, field)
