@@ -113,9 +113,10 @@ class _Run:
             self._take(next(self.completed))
 
     def close(self) -> None:
-        futures = [future for _, future, _ in self.under_way.values()]
+        # Released, not cancelled, which would wait: whoever collects garbage calls this, and that may be Dask's own thread.
         if self.client.status == "running":
-            self.client.cancel([*futures, self.shared], reason="physrank: nobody waits for them")
+            for future in (*(future for _, future, _ in self.under_way.values()), self.shared):
+                future.release()
         self.under_way.clear()
 
     # -- out ---------------------------------------------------------------------------------------------------------
