@@ -8,7 +8,7 @@ ITSELF := $(INSTALL) --no-deps --no-build-isolation
 PYTEST := -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 INSTRUMENT := $(addprefix tests/,geometry physics equations rungs ranking certificates report)
 
-.PHONY: demo test test-slow test-oldest lint bench bench-references yardstick docs results lock dist clean
+.PHONY: demo test test-slow test-oldest lint bench bench-references yardstick scale docs results lock dist clean
 
 demo: .venv/.base
 	$(BIN)/physrank demo
@@ -38,7 +38,11 @@ bench-references: .venv/.base
 yardstick: .venv/.dev
 	$(BIN)/python bench/yardstick.py --out results/yardstick.json
 
-# Runs what the documents quote, but for the studies and the yardstick, and stores it; then renders the documents.
+# Panels on a cluster: the cost model, overhead, two processes against one, streams; half an hour on two idle cores.
+scale: .venv/.dev
+	$(BIN)/python bench/scale.py --out results/scale.json
+
+# Runs what the documents quote, but for the studies, the yardstick and the cluster, and stores it; then renders the documents.
 results: .venv/.base
 	$(BIN)/python bench/run.py --out results/bench.json
 	$(BIN)/physrank demo --out results/demo

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
+RENDERED = ("README.md", "docs/results.md", "docs/laboratory.md", "docs/cost.md", "docs/scale.md")
 sys.path.insert(0, str(Path(__file__).parent))
 
+import render_scale  # noqa: E402
 import render_studies  # noqa: E402
 import render_yardstick  # noqa: E402
 
@@ -103,6 +105,11 @@ def yardstick_tables(result: dict[str, Any]) -> dict[str, str]:
     return {f"yardstick-{name}": f"{table}\n\n{said}" for name, table in tables.items()}
 
 
+def scale_tables(result: dict[str, Any]) -> dict[str, str]:
+    said = source(result, "make scale")
+    return {f"scale-{name}": f"{table(result)}\n\n{said}" for name, table in render_scale.TABLES.items()}
+
+
 def source(result: dict[str, Any], command: str) -> str:
     stamp = result["provenance"]
     return f"<sub>From `{command}`: physrank {stamp['physrank']}, commit {stamp['commit']}, JAX {stamp['jax']}.</sub>"
@@ -147,6 +154,7 @@ def render(text: str) -> str:
         "references": references_table(stored("references.json")),
         "forcing": forcing_table(stored("forcing_law.json")),
         **yardstick_tables(stored("yardstick.json")),
+        **scale_tables(stored("scale.json")),
     }
     for name, table in render_studies.STUDIES.items():
         tables[f"study-{name}"] = study_table(name, table)
@@ -172,5 +180,5 @@ if __name__ == "__main__":
         (ROOT / "docs/assets" / f"study_{picture.name}").write_bytes(picture.read_bytes())
     for picture in sorted((ROOT / "results").glob("yardstick*.png")):
         (ROOT / "docs/assets" / picture.name).write_bytes(picture.read_bytes())
-    for path in (ROOT / name for name in ("README.md", "docs/results.md", "docs/laboratory.md", "docs/cost.md")):
+    for path in (ROOT / name for name in RENDERED):
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -23,6 +23,7 @@ ORDER = [
     "tasks",
     "rungs",
     "certificates",
+    "scale",
     "ranking",
     "readers",
     "models",
@@ -32,7 +33,16 @@ ORDER = [
 ]
 INSTRUMENT = ORDER[: ORDER.index("lab")]  # of which `_public` sees all
 LABORATORY_ONLY = {"torch", "neuralop"}  # and of these, only modules that name them in their docstring's requirements
-OPTIONAL = LABORATORY_ONLY | {"exponax", "safetensors", "onnx", "onnxruntime", "lightning"}
+OPTIONAL = LABORATORY_ONLY | {
+    "exponax",
+    "safetensors",
+    "onnx",
+    "onnxruntime",
+    "lightning",
+    "dask",
+    "distributed",
+    "cloudpickle",
+}
 
 
 def room(path: Path) -> str:
@@ -108,6 +118,8 @@ def test_every_room_has_its_place():
         ("_public.py", "from physrank import lab", "comes after"),
         ("physics/solvers.py", "import torch", "optional"),
         ("models/running.py", "import torch", "optional"),
+        ("scale/cluster.py", "import distributed", "optional"),
+        ("scale/cluster.py", "from physrank.ranking import rank_panel", "comes after"),
         ("models/predict.py", "from physrank.lab.models import build", "comes after"),
         ("lab/references/burgers.py", "from physrank.physics.elliptic import DirichletDiffusion", "must not share"),
         ("physics/solvers.py", "def f():\n    from physrank.geometry import TaskSpace", "inside a function"),

@@ -22,14 +22,14 @@ def script(path):
 render = script("docs/render.py")
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/results.md", "docs/laboratory.md", "docs/cost.md"])
+@pytest.mark.parametrize("name", render.RENDERED)
 def test_documents_are_rendered_from_results(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     assert render.render(text) == text, "run `make docs`"
 
 
 @pytest.mark.parametrize(
-    "name", ["bench.json", "demo/demo.json", "references.json", "forcing_law.json", "yardstick.json"]
+    "name", ["bench.json", "demo/demo.json", "references.json", "forcing_law.json", "yardstick.json", "scale.json"]
 )
 def test_results_carry_provenance(name):
     stored = json.loads((ROOT / "results" / name).read_text(encoding="utf-8"))

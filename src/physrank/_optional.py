@@ -5,6 +5,9 @@ from functools import cache
 from typing import Any
 
 EXTRA = {
+    "dask": "dask",
+    "distributed": "dask",
+    "cloudpickle": "dask",
     "torch": "torch",
     "safetensors": "torch",
     "onnxruntime": "onnx",

@@ -24,13 +24,18 @@ _once: ContextVar[bool] = ContextVar("once", default=False)
 
 
 @contextmanager
-def once() -> Iterator[None]:
+def once(quick: bool = True) -> Iterator[None]:
     """Context for a small program that runs once: optimising it would take longer than it saves."""
-    token = _once.set(True)
+    token = _once.set(quick)
     try:
         yield
     finally:
         _once.reset(token)
+
+
+def quickly() -> bool:
+    """Whether this is such a context: whoever computes elsewhere must know, to compute the same."""
+    return _once.get()
 
 
 def double() -> Any:

@@ -5,6 +5,7 @@ import json
 import h5py
 import pytest
 
+from crowds import threads
 from predictions import ERRORS, STATED
 
 FILES = [f"{name}.h5" for name in ERRORS]
@@ -32,3 +33,16 @@ def test_files_must_hold_the_same_inputs(here, tmp_path, physrank):
 @pytest.mark.parametrize("confidence", ["0", "1.5"])
 def test_a_confidence_is_a_share(here, physrank, confidence):
     assert physrank("select", *FILES, *STATED, "--confidence", confidence).code == 2
+
+
+def test_workers_read_and_rank(here, tmp_path, physrank):
+    pytest.importorskip("distributed")
+    with threads() as client:
+        address = client.scheduler_info()["address"]
+        run = physrank("select", *FILES, *STATED, "--scheduler", address, "--json", tmp_path / "far.json")
+    assert run.code == 0 and "select fno" in run.out
+    physrank("select", *FILES, *STATED, "--json", tmp_path / "here.json")
+    far, local = (json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")) for name in ("far", "here"))
+    assert far == local
+    run = physrank("select", *FILES, *STATED, "--scheduler", "nowhere")
+    assert run.code == 2 and "no Dask scheduler answers there" in run.err

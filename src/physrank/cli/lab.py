@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from physrank.cli.cluster import Scheduler, connected
 from physrank.cli.door import FAILED, app, lazily, refused
 
 Store = Annotated[
@@ -68,6 +69,7 @@ def study(
     profile: ProfileName = "laptop",
     store: Store = Path("store"),
     out: Annotated[Path, typer.Option(help="Folder for tables and pictures.")] = Path("results/studies"),
+    scheduler: Scheduler = None,
 ) -> None:
     """Run a study from stored predictions, or verify what stored results claim.
 
@@ -76,8 +78,8 @@ def study(
       physrank study primary --profile smoke --store store
       physrank study verify
     """
-    with laboratory() as room:
-        room.study(name, profile, store, out)
+    with laboratory() as room, connected(scheduler) as client:
+        room.study(name, profile, store, out, client)
 
 
 @app.command()

@@ -116,7 +116,7 @@ def train(library: str, profile: str, store: Path, workers: int | None) -> None:
     )
 
 
-def study(name: str, profile: str, store: Path, out: Path) -> None:
+def study(name: str, profile: str, store: Path, out: Path, client: Any = None) -> None:
     chosen = list(STUDIES) if name in ("all", "verify") else [name]
     if unknown := [one for one in chosen if one not in STUDIES]:
         raise ValueError(f"There is no study {unknown[0]!r}; expected one of {', '.join(STUDIES)}, all or verify.")
@@ -127,7 +127,7 @@ def study(name: str, profile: str, store: Path, out: Path) -> None:
     for one in chosen:
         started = time.perf_counter()
         with bars(44) as advance:
-            result, figure = STUDIES[one].run(Context(store, _profile(profile), advance))
+            result, figure = STUDIES[one].run(Context(store, _profile(profile), advance, client))
         for path in tables.store(folder, one, result, figure):
             console.print(f"wrote {path}")
         _print_claims(one, result)

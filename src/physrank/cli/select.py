@@ -1,7 +1,12 @@
 """`physrank select`: one checkpoint for good, over all inputs of the files."""
 
+import os
+import pickle
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable
+from contextlib import chdir
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import tee
 from typing import Annotated, Any
 
@@ -9,9 +14,10 @@ import typer
 
 import physrank as pr
 from physrank.cli import results
+from physrank.cli.cluster import Scheduler, connected
 from physrank.cli.door import OPEN, SETTLED, app
 from physrank.cli.options import Files, Json, Judgement, Statement, grouped
-from physrank.cli.progress import Advance, bars
+from physrank.cli.progress import bars
 from physrank.cli.stating import Case, Stated
 
 
@@ -27,16 +33,20 @@ def select(
     confidence: Annotated[float, typer.Option(help="Of the choice.")] = 0.95,
     most: Annotated[int | None, typer.Option(min=1, help="Look at no more than so many inputs.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the order in which inputs are read.")] = 0,
+    scheduler: Scheduler = None,
     json: Json = None,
 ) -> None:
     """Choose one checkpoint for repeated use, from the scores over the inputs that the files hold.
 
-    Inputs are read in random order, and no further once the choice for all of them is settled. Exit code 0: settled.
+    Inputs are read in random order, and no further once the choice for all of them is settled. With --scheduler, workers
+    read the files and rank; paths must be theirs too. Inputs that cannot be ranked are then left out and listed. Exit
+    code 0: settled.
 
     \b
     Examples:
       physrank select fno.h5 cno.h5 unet.h5 --equation diffusion-reaction --layout pdebench --from-frame 10
       physrank select 'epoch*.npz' --problem problem.toml --within 0.01 --json choice.json
+      physrank select 'epoch*.npz' --problem problem.toml --scheduler tcp://head:8786
     """
     said = Stated.of(files, stated)
     samples = list(range(said.given.samples))
@@ -45,18 +55,53 @@ def select(
     first = said.case(samples[0])
     results.stated(first.sources)
     options = {"decide": "best", "allow_unresolved": True} | said.options(judged, first.problem)
-    with bars() as advance, first.compiled(len(samples)):
-        rankings = _ranked(said, first, samples, options, advance)
+    with connected(scheduler) as client, bars() as advance, first.compiled(len(samples)):
+        panel = pr.rank_panel(
+            *(_here(said, first, samples) if client is None else _there(files, stated, samples)),
+            progress=lambda done, _: advance("inputs", done, len(samples)),
+            **options,
+        )
         rule = pr.Settled(tolerance=within, total=len(samples))
-        selection = pr.select(rankings, confidence=confidence, until=rule)
+        selection = pr.select(panel, confidence=confidence, until=rule, client=client)
+    selection = replace(
+        selection,
+        **{  # by their numbers in the files
+            name: {samples[k]: why for k, why in getattr(selection, name).items()} for name in ("failed", "unresolved")
+        },
+    )
     results.leave(selection, selection.to_dict(), json)
     raise typer.Exit(SETTLED if selection.settled else OPEN)
 
 
-def _ranked(said: Stated, first: Case, samples: list[int], options: dict[str, Any], advance: Advance) -> Iterator[Any]:
-    """One ranking per input, as they are asked for."""
+def _here(said: Stated, first: Case, samples: list[int]) -> tuple[Iterable[Any], Iterable[Any]]:
+    """Problems and candidates of the inputs, read as they are asked for."""
     problems, libraries = tee(first if k == 0 else said.case(sample) for k, sample in enumerate(samples))
-    panel = pr.rank_panel((case.problem for case in problems), (case.candidates for case in libraries), **options)
-    for done, ranking in enumerate(panel, start=1):
-        yield ranking
-        advance("inputs", done, len(samples))
+    return (case.problem for case in problems), (case.candidates for case in libraries)
+
+
+def _there(files: list[str], stated: Statement, samples: list[int]) -> tuple[Iterable[Any], Iterable[Any]]:
+    """The same as functions: whoever calls them reads the files."""
+    told = pickle.dumps((os.getcwd(), files, stated))
+    return [partial(_problem, told, sample) for sample in samples], [partial(_states, told, s) for s in samples]
+
+
+def _problem(told: bytes, sample: int) -> Any:
+    return _case(told, sample).problem
+
+
+def _states(told: bytes, sample: int) -> Any:
+    return _case(told, sample).candidates
+
+
+@lru_cache(maxsize=1)
+def _case(told: bytes, sample: int) -> Case:
+    folder, said = _said(told)
+    with chdir(folder):
+        return said.case(sample)
+
+
+@lru_cache(maxsize=4)
+def _said(told: bytes) -> tuple[str, Stated]:
+    folder, files, stated = pickle.loads(told)
+    with chdir(folder):
+        return folder, Stated.of(files, stated)

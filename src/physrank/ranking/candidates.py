@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from operator import getitem
 from typing import Any, Literal, cast
 
+import jax
 import numpy as np
 
 from physrank import _axes
@@ -28,7 +31,11 @@ class Candidates:
 
     @classmethod
     def of(cls, candidates: Any, problem: Problem, invalid: Invalid = "raise") -> "Candidates":
-        """Check, convert to float64, lift to the problem's grid. What has been through this already passes as it is."""
+        """Check, convert to float64, lift to the problem's grid. What has been through this already passes as it is.
+
+        Functions without arguments, in place of all candidates or of one, are called now: they read what they stand for.
+        """
+        candidates = opened(candidates)
         if isinstance(candidates, Candidates):
             return candidates
         if invalid not in ("raise", "exclude"):
@@ -62,6 +69,19 @@ class Candidates:
         return cls(names, states, excluded, _concerns(problem, names, states, excluded))
 
 
+def check_problem(problem: Any) -> None:
+    if not isinstance(problem, Problem):
+        raise ValueError(
+            f"problem must be an equation, a Stationary or a Marching problem; got {problem!r:.60}. "
+            "The order is rank(problem, candidates)."
+        )
+
+
+def opened(given: Any) -> Any:
+    """What a function without arguments stands for; anything else is what it is."""
+    return given() if callable(given) else given
+
+
 def _concerns(
     problem: Problem, names: tuple[str, ...], states: Array, excluded: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
@@ -91,19 +111,30 @@ def _named_arrays(candidates: Any, allow_complex: bool = False) -> list[tuple[st
     repeated = [name for k, (name, _) in enumerate(items) if name in [n for n, _ in items[:k]]]
     if repeated:
         raise ValueError(f"Candidate names must differ; {repeated[0]!r} appears twice.")
-    return [(name, _array(f"Candidate {name!r}", value, allow_complex)) for name, value in items]
+    return [(name, _array(f"Candidate {name!r}", opened(value), allow_complex)) for name, value in items]
 
 
 def by_input(libraries: Any) -> Iterable[Any]:
-    """The candidates of each input: `{model: batch}` is taken apart along the leading axis of the batches."""
+    """The candidates of each input: `{model: batch}` is taken apart along the leading axis of the batches. Of handles to
+    files a part is read when it is needed, where it is needed."""
     if not isinstance(libraries, Mapping):
         return libraries
-    lengths = {str(name): len(batch) for name, batch in libraries.items()}
+    lengths = {str(name): _length(batch) for name, batch in libraries.items()}
     if len(set(lengths.values())) != 1:
         raise ValueError(
             f"Every model must have as many predictions as there are inputs; got {lengths or 'no models'}."
         )
-    return ({name: batch[k] for name, batch in libraries.items()} for k in range(next(iter(lengths.values()))))
+    return ({name: _part(batch, k) for name, batch in libraries.items()} for k in range(next(iter(lengths.values()))))
+
+
+def _length(batch: Any) -> int:
+    return int(batch.shape[0]) if getattr(batch, "shape", ()) else len(batch)
+
+
+def _part(batch: Any, k: int) -> Any:
+    here = isinstance(batch, np.ndarray | jax.Array | list | tuple) or hasattr(batch, "detach")
+    fetch: Any = getitem
+    return batch[k] if here or hasattr(batch, "coords") else partial(fetch, batch, k)  # xarray's parts are lazy
 
 
 def _array(what: str, value: Any, allow_complex: bool) -> Array:

@@ -1,7 +1,8 @@
 """`select`: one checkpoint for repeated use, from scores averaged over an unlabeled panel of inputs."""
 
-from collections.abc import Iterable, Sized
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterable, Sized
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -9,11 +10,13 @@ import numpy as np
 
 from physrank import geometry
 from physrank.geometry.space import Array
-from physrank.geometry.theory import mean_score_radius
+from physrank.ranking.block import Failed, Failing, failing_of
 from physrank.ranking.duels import Duels
+from physrank.ranking.rank_panel import Panel
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
 from physrank.ranking.standing import Settled, Standing, error_of, stand
+from physrank.ranking.tally import Tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +34,8 @@ class Selection:
     uncertainty: Array  # N × N: how far the mean gaps may still move, from the doubts of single inputs; NaN: not known
     open_inputs: int = 0  # inputs whose own best candidate is not settled
     standing: Standing | None = None  # what `until` found of the whole panel, else None
+    failed: dict[int, str] = field(default_factory=dict)  # inputs that have no part in the choice, and why
+    unit: float = 1.0  # mean scores are in units², as the scores of the first input are
 
     @property
     def best(self) -> str:
@@ -89,6 +94,7 @@ class Selection:
             },
             "excluded": self.excluded,
             "unresolved_inputs": {str(k): why for k, why in self.unresolved.items()},
+            "failed_inputs": {str(k): why for k, why in self.failed.items()},
         }
 
     def __repr__(self) -> str:
@@ -103,6 +109,9 @@ class Selection:
         lines += [f"  {name:<{width}}  excluded: {why}" for name, why in self.excluded.items()]
         if self.unresolved:
             lines.append(f"  {len(self.unresolved)} of {self.inputs} inputs are UNRESOLVED and count all the same")
+        if self.failed:
+            k, why = next(iter(self.failed.items()))
+            lines.append(f"  {len(self.failed)} inputs have no part in it, the first is input {k}: {why}")
         if self.open_inputs:
             doubt = "that could change the choice" if self.survives_doubt is False else "the choice survives that"
             lines.append(f"  {self.open_inputs} of {self.inputs} inputs are open in themselves: {doubt}")
@@ -120,90 +129,126 @@ class Selection:
 
 
 def select(
-    rankings: Iterable[Ranking | Scores],
+    rankings: Iterable[Ranking | Scores | Failed],
     *,
     bound: float | None = None,
     confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
     until: str | Settled | None = None,
+    failing: Failing | None = None,
+    client: Any = None,
 ) -> Selection:
     """Average scores over a panel of inputs and choose one checkpoint.
 
     Main arguments: `rankings`, results of `rank`, `rank_panel` or any scorer for the same candidates on many inputs; a
-    generator is consumed one at a time and only its scores are kept.
+    generator is consumed one at a time and only sums of its scores are kept. `client`, of `dask.distributed`: the panel that
+    `rank_panel` returned is ranked by its workers, and only scores travel.
 
     Other arguments: `bound`, a number that no score can exceed, stated by you, for the concentration radius
     bound · √(log(2N/δ) / 2m) of independent inputs; `confidence` 1 − δ; `resamples` and `seed` of the bootstrap;
     `until="settled"`: read no further once the choice of the whole panel is settled, so that the inputs of a generator that
     are left cost nothing. `physrank.Settled(tolerance=…, total=…)` says what would not matter and how long a generator's
     panel is; inputs must come in random order. See `race` for what the verdict rests on, and to save inference too.
+    `failing`: inputs that are unresolved or could not be ranked "raise", or "report": they are left out, and listed in
+    `selection.failed`. Default: "report" with a client, else "raise".
     """
     _whole("resamples", resamples, 1)
     _whole("seed", seed, 0)
     error, rule = error_of(confidence), _rule(until, rankings)
-    duels: Duels | None = None
-    rows, excluded, unresolved, doubts, still_open = [], {}, {}, [], 0
-    names: tuple[str, ...] = ()
     if isinstance(rankings, Ranking | Scores) or not isinstance(rankings, Iterable):
         got = "a single one" if isinstance(rankings, Ranking | Scores) else f"{rankings!r:.60}"
         raise ValueError(f"select needs the rankings of many inputs, such as a list of them; got {got}.")
-    for k, item in enumerate(rankings):
-        if not isinstance(item, Ranking | Scores):
-            raise ValueError(f"Input {k} of the panel is {item!r:.60}; expected a Ranking or the Scores of a scorer.")
-        scores = item.scoring if isinstance(item, Ranking) else item
-        if scores.unresolved and not scores.allow_unresolved:
-            raise UnresolvedError(
-                f"Input {k} of the panel is unresolved: {scores.unresolved}. "
-                "Leave it out, or rank with allow_unresolved=True."
-            )
-        if scores.unresolved:
-            unresolved[k] = scores.unresolved
-        names = names or scores.names
-        if sorted(scores.names) == sorted(names):
-            scores = scores.in_order(names)
-        else:
-            raise ValueError(
-                f"Input {k} ranks {list(scores.names)}; expected the same candidates as input 0, {list(names)}."
-            )
-        for name, ok in zip(names, scores.valid, strict=True):
-            if not ok:
-                excluded.setdefault(name, f"no valid prediction on input {k}")
-        rows.append(np.asarray(scores.values, dtype=float))
-        doubts.append(np.full((len(names),) * 2, np.nan) if scores.uncertainty is None else scores.uncertainty)
-        still_open += isinstance(item, Ranking) and not item.best_settled
-        if rule is not None:
-            duels = duels or Duels(
-                len(names), tolerance=rule.tolerance, total=rule.total, reach=rule.reach, bound=bound
-            )
-            alive = np.array([name not in excluded for name in names])
-            unknown = np.full((len(names),) * 2, np.inf)  # an unresolved input is let in, but helps to settle nothing
-            duels.see(np.where(alive, scores.values, np.nan), unknown if scores.unresolved else doubts[-1])
-            if alive.any() and duels.settled(alive, error):
-                break
-    if not rows:
-        raise ValueError("No rankings: a panel needs at least one input (a generator can be read only once).")
-    table = np.stack(rows)
-    table[:, [name in excluded for name in names]] = np.inf  # never chosen
-    if not np.any(np.isfinite(table)):
-        raise ValueError(f"Every candidate is invalid on some input: {excluded}. Nothing is left to select.")
-    means = table.mean(axis=0)
+    report = failing_of(failing, client) == "report"
+    tally: Tally | None = None
+    duels: Duels | None = None
+    unresolved, failed = {}, {}
+    with closing(_scored(rankings, client)) as items:
+        for k, item in enumerate(items):
+            why = item.why if isinstance(item, Failed) else None if item.allow_unresolved else item.unresolved
+            if why is not None and report:
+                failed[k] = why
+                if duels is not None:
+                    duels.see(None)
+                continue
+            if why is not None:
+                raise UnresolvedError(
+                    f"Input {k} of the panel is unresolved: {why}. "
+                    'Leave it out (failing="report"), or rank with allow_unresolved=True.'
+                )
+            assert isinstance(item, Scores)
+            if item.unresolved:
+                unresolved[k] = item.unresolved
+            tally = tally or Tally(item.names, item.unit)
+            if sorted(item.names) != sorted(tally.names):
+                raise ValueError(
+                    f"Input {k} ranks {list(item.names)}; expected the same candidates as input 0, {list(tally.names)}."
+                )
+            scores = item.in_order(tally.names).in_unit(tally.unit)
+            tally.add(k, scores)
+            if rule is not None:
+                stated = None if bound is None else bound / tally.unit / tally.unit
+                duels = duels or _duels(len(tally.names), rule, stated, len(failed))
+                unknown = np.full((len(tally.names),) * 2, np.inf)  # it is let in, but helps to settle nothing
+                duels.see(
+                    np.where(tally.alive, scores.values, np.nan), unknown if scores.unresolved else tally.doubt(scores)
+                )
+                if tally.alive.any() and duels.settled(tally.alive, error):
+                    break
+    if tally is None:
+        left = f" All {len(failed)} failed; the first: {next(iter(failed.values()))}" if failed else ""
+        raise ValueError(f"No rankings: a panel needs at least one input (a generator can be read only once).{left}")
+    if not tally.alive.any():
+        raise ValueError(f"Every candidate is invalid on some input: {tally.excluded}. Nothing is left to select.")
     selection = Selection(
-        names=names,
-        mean_scores=np.where(np.isfinite(means), means, np.nan),
-        inputs=len(table),
-        frequency=_bootstrap(table, resamples, seed),
-        radius=_radius(table, bound, confidence),
+        names=tally.names,
+        mean_scores=tally.means,
+        inputs=tally.inputs,
+        frequency=tally.frequency(resamples, seed),
+        radius=_radius(tally, bound, confidence),
         confidence=confidence,
-        excluded=excluded,
+        excluded=tally.excluded,
         unresolved=unresolved,
-        uncertainty=np.mean(doubts, axis=0),
-        open_inputs=int(still_open),
+        uncertainty=tally.doubts / tally.inputs,
+        open_inputs=tally.open_inputs,
+        failed=failed,
+        unit=tally.unit,
     )
     if rule is None or duels is None:
         return selection
-    alive = np.isfinite(selection.mean_scores)
-    return replace(selection, standing=stand(duels, rule, names, names.index(selection.best), alive, confidence))
+    best = tally.names.index(selection.best)
+    return replace(selection, standing=stand(duels, rule, tally.names, best, tally.alive, confidence))
+
+
+def _scored(rankings: Iterable[Any], client: Any) -> Generator[Scores | Failed, None, None]:
+    """What a choice needs of every input. A panel makes it where it ranks."""
+    if client is not None and not isinstance(rankings, Panel):
+        raise ValueError(
+            "A client can rank what is not ranked yet: select(rank_panel(problems, libraries), client=client). Got "
+            f"{rankings!r:.60}."
+        )
+    items = rankings.records(scoring, client) if isinstance(rankings, Panel) and client is not None else rankings
+    try:
+        for k, item in enumerate(items):
+            if not isinstance(item, Ranking | Scores | Failed):
+                raise ValueError(f"Input {k} of the panel is {item!r:.60}; expected a Ranking or a scorer's Scores.")
+            yield scoring(item) if isinstance(item, Ranking) else item
+    finally:
+        if isinstance(rankings, Panel):
+            rankings.close()
+
+
+def scoring(ranking: Ranking) -> Scores:
+    """The scores of a ranking, with all that a choice over many inputs asks."""
+    return replace(ranking.scoring, best_settled=ranking.best_settled)
+
+
+def _duels(candidates: int, rule: Settled, bound: float | None, silent: int) -> Duels:
+    """After so many inputs that say nothing."""
+    duels = Duels(candidates, tolerance=rule.tolerance, total=rule.total, reach=rule.reach, bound=bound)
+    for _ in range(silent):
+        duels.see(None)
+    return duels
 
 
 def _rule(until: Any, rankings: Any) -> Settled | None:
@@ -212,7 +257,8 @@ def _rule(until: Any, rankings: Any) -> Settled | None:
     rule = Settled() if isinstance(until, str) and until == "settled" else until
     if not isinstance(rule, Settled):
         raise ValueError(f'until must be "settled" or a physrank.Settled(...); got {until!r}.')
-    return replace(rule, total=len(rankings)) if rule.total is None and isinstance(rankings, Sized) else rule
+    total = rankings.total if isinstance(rankings, Panel) else len(rankings) if isinstance(rankings, Sized) else None
+    return replace(rule, total=total) if rule.total is None else rule
 
 
 def _whole(name: str, value: Any, least: int) -> None:
@@ -220,26 +266,9 @@ def _whole(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name} must be a whole number and at least {least}; got {value!r}.")
 
 
-def _bootstrap(table: Array, resamples: int, seed: int) -> Array:
-    """Share of resamples of the inputs (rows) in which each candidate has the lowest mean."""
-    inputs, candidates = table.shape
-    counts = np.random.default_rng(seed).multinomial(inputs, np.full(inputs, 1 / inputs), size=resamples)
-    finite = np.isfinite(table).all(axis=0)
-    means = np.full((resamples, candidates), np.inf)
-    means[:, finite] = counts @ table[:, finite] / inputs
-    return np.bincount(np.argmin(means, axis=1), minlength=candidates) / resamples
-
-
-def _radius(table: Array, bound: float | None, confidence: float) -> float | None:
+def _radius(tally: Tally, bound: float | None, confidence: float) -> float | None:
     if bound is None:
         return None
     if isinstance(bound, bool) or not isinstance(bound, Real):
         raise ValueError(f"bound must be a number that no score exceeds; got {bound!r}.")
-    finite = table[np.isfinite(table)]
-    if not (np.isfinite(bound) and finite.min() >= 0 and finite.max() <= bound):
-        raise ValueError(
-            f"bound must be a finite number that no score exceeds; got {bound}, but scores go from {finite.min():g} "
-            f"to {finite.max():g}. The radius holds for scores from 0 to bound."
-        )
-    inputs, candidates = table.shape
-    return mean_score_radius(bound, candidates, inputs, 1 - confidence)
+    return tally.radius(float(bound) / tally.unit / tally.unit, confidence)

@@ -7,10 +7,11 @@ import numpy as np
 
 from physrank.geometry.space import Array
 from physrank.physics import Problem
+from physrank.ranking.block import Failed, Failing, failing_of
 from physrank.ranking.duels import Duels
+from physrank.ranking.heats import Ahead, Heat, Here
 from physrank.ranking.race import Dropped, Race
-from physrank.ranking.rank import rank
-from physrank.ranking.ranking import Ranking
+from physrank.ranking.scores import Scores
 from physrank.ranking.standing import Settled, error_of, stand
 from physrank.tasks import Task
 
@@ -26,6 +27,8 @@ def race(
     reach: float = 1.0,
     bound: float | None = None,
     seed: int | None = 0,
+    failing: Failing | None = None,
+    client: Any = None,
     **rank_options: Any,
 ) -> Race:
     """Race models over inputs: who cannot win any more is not run again, and the race ends when the winner is settled.
@@ -35,7 +38,10 @@ def race(
 
     Other arguments: `confidence` of the verdict; `tolerance`, an excess of the mean score that would not matter, as a share
     of the better one's; `seed` of the order in which a panel of known length is read (None: as it stands; the verdict then
-    rests on that order being random); further keywords go to `rank`.
+    rests on that order being random); `client`, of `dask.distributed`: its workers run models and physics, some inputs ahead
+    (again where a model was dropped meanwhile), and the race is the local one bit for bit; `failing`: an input on which a
+    model or the problem fails must "raise", or "report" itself in `unresolved` and decide nothing (default with a client);
+    further keywords go to `rank`.
 
     A panel of known length is judged as a panel: the verdict is about the choice that all its inputs would make. Anything
     else, such as a generator, is a stream of independent draws, and the verdict is about their population. With the stated
@@ -47,30 +53,36 @@ def race(
     rule, error, names = Settled(tolerance, reach), error_of(confidence), _names(models)
     total, drawn = _drawn(inputs, seed)
     duels = Duels(len(names), tolerance=tolerance, total=total, reach=reach, bound=bound)
+    unit = None if bound is None else 1.0  # scores are compared in the first input's, or in that of the bound
     alive, settled = np.ones(len(names), dtype=bool), False
     dropped: dict[str, Dropped] = {}
     unresolved: dict[int, str] = {}
     order: list[int] = []
     runs, solves, seconds = 0, 0, 0.0
-    while not settled and (following := next(drawn, None)) is not None:
-        position, given = following
+    heat = Heat(problem_of, models, {"task": task} | rank_options, failing_of(failing, client))
+    judged = Here(heat, drawn) if client is None else Ahead(client, heat, drawn, total)
+    while not settled:
+        running = tuple(names[i] for i in np.flatnonzero(alive))
+        if (following := judged.next(running)) is None:
+            break
+        position, found = following
         order.append(position)
-        running = [names[i] for i in np.flatnonzero(alive)]
-        predictions = {name: _prediction(models[name], name, given, position) for name in running}
-        ranking = _ranked(problem_of, given, predictions, position, {"task": task} | rank_options)
-        runs, solves = runs + len(running), solves + ranking.scoring.solves
-        seconds += ranking.scoring.seconds
-        if ranking.unresolved:
-            unresolved[position] = ranking.unresolved
+        runs += len(running)
+        if isinstance(found, Failed) or found.unresolved:
+            unresolved[position] = found.why if isinstance(found, Failed) else str(found.unresolved)
             duels.see(None)
         else:
-            for name, why in ranking.scoring.excluded.items():
+            for name, why in found.excluded.items():
                 alive[names.index(name)] = False
                 dropped[name] = Dropped(len(order), None, f"on input {position} it {why}")
-            duels.see(*_spread(ranking, names))
+            unit = unit or found.unit
+            duels.see(*_spread(found.in_unit(unit), names))
+        if isinstance(found, Scores):
+            solves, seconds = solves + found.solves, seconds + found.seconds
         for j, i in duels.drop(alive, error).items():
             dropped[names[j]] = Dropped(len(order), names[i], f"worse than {names[i]} in the mean")
         settled = duels.settled(alive, error)
+    judged.close()
     if len(unresolved) == len(order):
         found = f"all {len(order)} are unresolved: {next(iter(unresolved.values()))}" if order else "there are none"
         raise ValueError(f"No input to decide by: {found}. A generator can be read only once.")
@@ -111,30 +123,10 @@ def drawn_order(total: int, seed: int) -> list[int]:
     return np.random.default_rng(seed).permutation(total).tolist()
 
 
-def _prediction(model: Callable[[Any], Any], name: str, given: Any, position: int) -> Any:
-    try:
-        return model(given)
-    except Exception as error:
-        raise RuntimeError(f"Model {name!r} failed on input {position}: {type(error).__name__}: {error}") from error
-
-
-def _ranked(
-    problem_of: Callable[[Any], Problem],
-    given: Any,
-    predictions: dict[str, Any],
-    position: int,
-    options: dict[str, Any],
-) -> Ranking:
-    try:
-        return rank(problem_of(given), predictions, **options)
-    except ValueError as error:
-        raise ValueError(f"Input {position} of the race: {error}") from error
-
-
-def _spread(ranking: Ranking, names: tuple[str, ...]) -> tuple[Array, Array]:
+def _spread(scores: Scores, names: tuple[str, ...]) -> tuple[Array, Array]:
     """Scores and uncertainties of those who ran, at the places of all."""
-    places = [names.index(name) for name in ranking.names]
-    scores, doubt = np.full(len(names), np.nan), np.zeros((len(names),) * 2)
-    scores[places] = ranking.scores
-    doubt[np.ix_(places, places)] = ranking.uncertainty
-    return scores, doubt
+    places = [names.index(name) for name in scores.names]
+    values, doubt = np.full(len(names), np.nan), np.zeros((len(names),) * 2)
+    values[places] = scores.values
+    doubt[np.ix_(places, places)] = scores.uncertainty
+    return values, doubt

@@ -26,6 +26,7 @@ class Scores:
     excluded: dict[str, str] = field(default_factory=dict)  # candidate → why it has no score
     uncertainty: Array | None = None  # N × N: how far each gap may still move; None: the method does not say
     unit: float = 1.0  # values are in units², where squares of the numbers themselves would leave float64
+    best_settled: bool | None = None  # whether its best candidate is; None: nobody asked
 
     def __post_init__(self) -> None:
         missing = [
@@ -47,6 +48,21 @@ class Scores:
         places = [self.names.index(name) for name in names]
         doubt = None if self.uncertainty is None else self.uncertainty[np.ix_(places, places)]
         return replace(self, names=names, values=np.asarray(self.values)[places], uncertainty=doubt)
+
+    def in_unit(self, unit: float) -> "Scores":
+        """The same scores in units² of another: numbers of different units must not be added."""
+        if unit == self.unit:
+            return self
+        ratio = self.unit / unit
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            values = np.asarray(self.values) * ratio * ratio
+            doubt = None if self.uncertainty is None else self.uncertainty * ratio * ratio
+        if np.any(np.isfinite(self.values) & ~np.isfinite(values)):
+            raise ValueError(
+                f"Scores in units of {self.unit:.3g}² leave float64 in units of {unit:.3g}²: these inputs are of sizes too "
+                "different to be averaged. Scale them, or choose for each kind by itself."
+            )
+        return replace(self, values=values, uncertainty=doubt, unit=unit)
 
     def choose(self, *, allow_unresolved: bool = False) -> str:
         """The best candidate's name; ties go to the earlier candidate."""

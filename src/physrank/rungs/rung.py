@@ -163,7 +163,7 @@ class Rung:
         for cause, change in self.seen.changes.items():
             found[cause] = 2 * SAFETY * np.abs(question.along(change))
         found |= self.extra
-        found["algebra"] = 2 * self._algebra * question.distances
+        found["algebra"] = 2 * self.algebra * question.distances
         if self.seen.free is not None:
             cosine = np.abs(question.along(self.seen.free))
             visible = cosine > BLIND * self.size(self.seen.free) * question.distances
@@ -171,7 +171,7 @@ class Rung:
         return found
 
     @cached_property
-    def _algebra(self) -> float:
+    def algebra(self) -> float:
         """How far q may be off because the solve stopped at ℓ, and because numbers are rounded."""
         rounding = ROUND_OFF * self.size(self.proxy)
         if self.response is None:
@@ -191,7 +191,7 @@ class Rung:
         if not self.seen.changes:
             return float("nan")
         moved = SAFETY * sum(self.size(change) for change in self.seen.changes.values())
-        return self.question.unit * (moved + self._algebra + self.off)
+        return self.question.unit * (moved + self.algebra + self.off)
 
     @cached_property
     def uncertainty(self) -> Array:

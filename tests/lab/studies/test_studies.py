@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from crowds import threads
 from lab_helpers import InThisProcess
 from physrank.cli.program import app
 from physrank.lab.equations import EQUATIONS
@@ -193,6 +194,17 @@ def test_predictions_are_read_once_per_pass(store, results, monkeypatch):
     found = cases.evaluate(cases.Context(store, TINY), GROUPS["primary"][0])
     np.testing.assert_array_equal(found.scores["validation"][0], SIZES)
     assert len(reads) == 1
+
+
+def test_panels_of_studies_are_ranked_by_workers(store, results, monkeypatch):
+    """With nothing cached, and a client, the tables are those of this process."""
+    pytest.importorskip("distributed")
+    before = cases.evaluate(cases.Context(store, TINY), GROUPS["primary"][0])
+    monkeypatch.setattr(cases.Context, "cached", lambda self, what, key, make: make())
+    with threads() as client:
+        found = cases.evaluate(cases.Context(store, TINY, client=client), GROUPS["primary"][0])
+    for name, table in before.scores.items():
+        np.testing.assert_array_equal(found.scores[name], table)
 
 
 def test_primary_results_say_under_which_input_law_they_were_measured(results):

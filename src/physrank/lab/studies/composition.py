@@ -160,7 +160,7 @@ def _composed(
         cases = _made(context, library, made)
         references, found = references_of(context, library, library.instances), {}
         for method, options in methods.items():
-            panel = ranking.rank_panel([p for p, _ in cases], [c for _, c in cases], allow_unresolved=True, **options)
+            panel = context.panel(cases, **options)
             rows = []
             for k, (one, reference) in enumerate(zip(panel, references, strict=True)):
                 losses, _ = reference.losses(one.space, one.outputs)

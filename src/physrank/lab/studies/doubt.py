@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from physrank import geometry, ranking
+from physrank import geometry
 from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.libraries import GROUPS, Library, equations_of
@@ -57,9 +57,7 @@ def _measure(context: Context, library: Library, effort: str) -> dict[str, Array
         cases = list(problems_and_candidates(context, library, "evaluation"))
         upper = np.triu_indices(len(cases[0][1]), 1)
         references = references_of(context, library, "evaluation")
-        panel = ranking.rank_panel(
-            [p for p, _ in cases], [c for _, c in cases], allow_unresolved=True, **EFFORTS[effort]
-        )
+        panel = context.panel(cases, **EFFORTS[effort])
         rows = []
         for k, (one, reference) in enumerate(zip(panel, references, strict=True)):
             losses, changes = reference.losses(one.space, one.outputs)

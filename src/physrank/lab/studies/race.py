@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from physrank import ranking
 from physrank.geometry.space import Array
 from physrank.lab.libraries import GROUPS, Library
 from physrank.lab.studies._kit.cases import Context, problems_and_candidates, trusted
@@ -42,9 +41,7 @@ def _measure(context: Context, library: Library) -> dict[str, Array]:
 
     def make() -> dict[str, Array]:
         cases = list(problems_and_candidates(context, library, "panel"))
-        panel = ranking.rank_panel(
-            [p for p, _ in cases], [c for _, c in cases], effort="response", allow_unresolved=True
-        )
+        panel = context.panel(cases, effort="response")
         rows = []
         for k, one in enumerate(panel):
             rows.append({"scores": trusted(one.scoring), "doubt": one.uncertainty})

@@ -34,6 +34,13 @@ class Context:
     store: Path
     profile: Profile
     progress: Callable[[str, int, int], None] = lambda what, done, total: None
+    client: Any = None  # of dask.distributed: its workers rank panels, with the same results bit for bit
+
+    def panel(self, cases: Sequence[tuple[Any, dict[str, Array]]], **options: Any) -> ranking.Panel:
+        """The rankings of (problem, candidates) of many inputs; unresolved ones answer, and say so."""
+        problems, libraries = [p for p, _ in cases], [c for _, c in cases]
+        options |= {"allow_unresolved": True, "failing": "raise", "client": self.client}
+        return ranking.rank_panel(problems, libraries, **options)
 
     def content(self, library: Library, name: str, realization: str = "native") -> dict[str, Any]:
         """What results from stored predictions depend on: what they are, their bytes, and what judges them."""
@@ -141,9 +148,7 @@ def _score(
         "validation": scorers.ValidationLoss(losses),
         "reversed": scorers.ReversedResponse(),
     }
-    panel = ranking.rank_panel(
-        [p for p, _ in pairs], [c for _, c in pairs], anchor=anchor, corrections=corrections, allow_unresolved=True
-    )
+    panel = context.panel(pairs, anchor=anchor, corrections=corrections)
     other = wrong_inputs(shifted_strata(len(pairs)))
     rows: dict[str, dict[int, Array]] = {method: {} for method in SCORES}
     small, held = [], {}

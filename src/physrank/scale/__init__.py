@@ -1,0 +1,5 @@
+"""Beyond one process: blocks of work on the workers of a Dask cluster. Dask is loaded when a client is given."""
+
+from physrank.scale.cluster import PINNED, Lost, ordered
+
+__all__ = ["PINNED", "Lost", "ordered"]
