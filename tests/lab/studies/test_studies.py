@@ -14,7 +14,7 @@ from physrank.cli.program import app
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.inputs import shifted_strata
 from physrank.lab.libraries import GROUPS, PROFILES, equations_of
-from physrank.lab.references import burgers, reaction_diffusion
+from physrank.lab.references import burgers, reaction_diffusion, sine_gordon
 from physrank.lab.store import predictions
 from physrank.lab.store.files import StoreError
 from physrank.lab.studies import STUDIES, composition, controls
@@ -27,9 +27,11 @@ SIZES = np.array([0.4, 0.2, 0.3, 0.15, 0.1, 0.25, 0.35, 0.05])  # of each candid
 
 def smooth_error(equation, k, shape):
     """One shape per candidate, zero where the constraints are."""
-    rows, columns = (np.linspace(0, 1, n) for n in shape)
+    rows, columns = (np.linspace(0, 1, n) for n in (shape[0], shape[-1]))
+    if equation == "sine_gordon":
+        return smooth_error("burgers", k, (len(rows), shape[-1]))[:, None] * np.array([1.0, 1 + k % 2])[:, None]
     if equation == "burgers":
-        return rows[:, None] * np.sin((1 + k % 3) * 2 * np.pi * np.arange(shape[1]) / shape[1] + k)
+        return rows[:, None] * np.sin((1 + k % 3) * 2 * np.pi * np.arange(shape[-1]) / shape[-1] + k)
     bump = 16 * rows[:, None] * (1 - rows[:, None]) * columns * (1 - columns)
     return bump * np.cos(k + np.pi * (1 + k % 2) * rows[:, None])
 
@@ -38,6 +40,8 @@ def solutions(equation, name, count):
     found = EQUATIONS[equation].population(name, count)
     if equation == "burgers":
         return burgers.solve(found, TIMES, 192, 4)[..., ::4]
+    if equation == "sine_gordon":
+        return sine_gordon.solve(found, TIMES * 5, 192, 47 * 16)[..., ::4]
     return np.stack([reaction_diffusion.interpolate(reaction_diffusion.solve(case, 65), 32) for case in found])
 
 
@@ -48,6 +52,8 @@ def store(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setattr(burgers, "LEVELS", {"first": ((384, 4), (768, 4)), "second": ((384, 4), (768, 4))})
     patch.setattr(reaction_diffusion, "LEVELS", {"first": (47, 63), "second": (47, 63)})
+    patch.setattr(sine_gordon, "LEVELS", {"first": ((384, 1024), (384, 2048))})
+    patch.setitem(GROUPS, "sine_gordon", GROUPS["sine_gordon"][:1])
     for name, declared in EQUATIONS.items():  # one coarse solve: each is a compilation
         patch.setitem(EQUATIONS, name, replace(declared, coarse_solves=declared.coarse_solves[-1:]))
     patch.setitem(GROUPS, "primary", [library for library in GROUPS["primary"] if library.architecture == "fno"])
@@ -61,8 +67,8 @@ def store(tmp_path_factory):
         (equation.name, name): solutions(equation.name, name, predictions.count(TINY, name))
         for equation in equations_of(GROUPS["primary"])
         for name in (*predictions.STORED_POPULATIONS, "additional", "stress")
-    }
-    for library in [library for group in ("primary", "additional", "stress") for library in GROUPS[group]]:
+    } | {("sine_gordon", "evaluation"): solutions("sine_gordon", "evaluation", TINY.evaluation)}
+    for library in [one for group in ("primary", "additional", "stress", "sine_gordon") for one in GROUPS[group]]:
         for name in dict.fromkeys(name for name, _ in predictions.wanted(library)):
             exact = true[library.equation, name]
             scale = np.where([r == library.outlier for _, r, _ in library.candidates(TINY)], 8.0, 1.0) * SIZES / 4
@@ -115,6 +121,15 @@ def test_known_errors_are_ranked_and_controls_are_not(results):
     assert pooled["reversed"]["pairs_correct"] < 0.8 * pooled["shared"]["pairs_correct"]
     assert pooled["validation"]["pairs_correct"] > 0.8 * pooled["shared"]["pairs"]  # here it states the sizes
     assert results["primary"][0]["direct_use_of_q"]["no_worse_than_best_candidate"] >= 10  # of 12
+
+
+def test_a_third_equation_is_counted_strictly(results):
+    found = results["sine_gordon"][0]
+    row = found["pooled"]["shared"]
+    assert row["strict_correct"] >= 0.95 * row["pairs_all"] and row["pairs_all"] == 3 * 28
+    assert row["pair_interval"]["seed"] == 95090001
+    assert found["unresolved"]["pairs"] <= row["pairs_all"] - row["strict_correct"]
+    assert found["second_method"]["within_error_bar"] == found["second_method"]["inputs"] == 3
 
 
 def test_an_outlier_pulls_the_mean_and_not_the_medoid(results):

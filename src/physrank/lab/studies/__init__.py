@@ -10,6 +10,7 @@ from physrank.lab.studies import (
     panels,
     primary,
     race,
+    sine_gordon,
     variational,
 )
 
@@ -24,4 +25,5 @@ STUDIES = {
     "certificates": certificates,
     "doubt": doubt,
     "race": race,
+    sine_gordon.NAME: sine_gordon,
 }

@@ -20,6 +20,7 @@ from physrank.lab.libraries import Library, Profile
 from physrank.lab.references.reference import Reference, unresolved_pairs, unresolved_top1
 from physrank.lab.store import predictions, references
 from physrank.lab.store.files import digest, read_arrays, write_arrays
+from physrank.lab.studies._kit import anchoring
 from physrank.ranking import Ranking, scorers
 from physrank.ranking.candidates import Candidates
 
@@ -148,7 +149,7 @@ def _score(
         "validation": scorers.ValidationLoss(losses),
         "reversed": scorers.ReversedResponse(),
     }
-    panel = context.panel(pairs, anchor=anchor, corrections=corrections)
+    panel = context.panel(pairs, anchor=anchoring.resolve(anchor, pairs[0][0]), corrections=corrections)
     other = wrong_inputs(shifted_strata(len(pairs)))
     rows: dict[str, dict[int, Array]] = {method: {} for method in SCORES}
     small, held = [], {}
