@@ -17,7 +17,7 @@ from physrank.cli.progress import bars
 from physrank.lab import demo as demonstration
 from physrank.lab.demo import Demo
 from physrank.lab.equations import EQUATIONS
-from physrank.lab.libraries import PROFILES, RUNS, Profile, find
+from physrank.lab.libraries import PROFILES, Profile, find
 from physrank.lab.store.files import StoreError, read_json
 from physrank.lab.store.provenance import unchanged
 from physrank.lab.studies import STUDIES
@@ -99,7 +99,8 @@ def _profile(name: str) -> Profile:
 def train(library: str, profile: str, store: Path, workers: int | None) -> None:
     chosen, size = find(library), _profile(profile)
     parallel, inference = _training("parallel"), _training("inference")
-    total, started, seen = len(chosen) * RUNS * size.epochs, time.perf_counter(), {}
+    total = sum(library.runs * library.sized(size).epochs for library in chosen)
+    started, seen = time.perf_counter(), {}
     with bars(34) as advance:
         advance("all epochs", 0, total)
 

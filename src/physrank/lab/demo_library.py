@@ -21,7 +21,7 @@ from physrank.lab.libraries import LIBRARIES, PROFILES, RUNS, Profile, equations
 from physrank.lab.models.networks import build
 from physrank.lab.store import checkpoints
 from physrank.lab.store.files import sha256, write_arrays
-from physrank.lab.training.run import predict
+from physrank.lab.training.lessons import predict
 
 INPUTS = 12  # per equation, four of each stratum
 

@@ -1,10 +1,11 @@
 """Which libraries exist, how they are trained in each profile, and how large the populations are."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from physrank.lab.equations import EQUATIONS, Equation
+from physrank.lab.equations import EQUATIONS, ROLLOUTS, Equation, Rollout
+from physrank.lab.inputs import STRATA, shifted_strata
 
 ARCHITECTURES = ("fno", "cno")
 RUNS = 4
@@ -95,6 +96,23 @@ class Library:
         """The population of shifted inputs on which its candidates are compared."""
         return {"e": "evaluation", "r": "additional", "s": "stress"}[self.member[0]]
 
+    @property
+    def runs(self) -> int:
+        return RUNS
+
+    def sized(self, profile: Profile) -> Profile:
+        """The profile as this library takes it."""
+        return profile
+
+    def strata(self, count: int) -> list[str]:
+        """Of the inputs on which candidates are compared."""
+        return shifted_strata(count)
+
+    def state_shape(self, profile: Profile, realization: str = "native") -> tuple[int, ...]:
+        """Of a stored prediction."""
+        del profile
+        return self.declared.state_shape(realization)
+
     def seed(self, run: int) -> int:
         return 1000 * (self.number + 1) + run
 
@@ -127,6 +145,78 @@ class Library:
         }
 
 
+@dataclass(frozen=True)
+class RolloutLibrary:
+    """Networks that predict the next frame, one run and one candidate each; all of them learn from the same trajectories."""
+
+    equation: str
+    number: int
+
+    instances = "evaluation"
+    architecture = "rollout"
+
+    @property
+    def name(self) -> str:
+        return f"{self.equation}-rollouts"
+
+    @property
+    def declared(self) -> Rollout:
+        return ROLLOUTS[self.equation]
+
+    @property
+    def runs(self) -> int:
+        return len(self.declared.networks)
+
+    def sized(self, profile: Profile) -> Profile:
+        """The profile with the budget that the declaration states."""
+        budget = self.declared.budget(profile.name)
+        same = ("training", "validation", "evaluation", "epochs", "batch")
+        return replace(profile, **{key: getattr(budget, key) for key in same})
+
+    def strata(self, count: int) -> list[str]:
+        """Nothing is shifted."""
+        return [STRATA[0]] * count
+
+    def state_shape(self, profile: Profile, realization: str = "native") -> tuple[int, ...]:
+        del realization
+        return self.declared.state_shape(profile.name)
+
+    def first_training_input(self, run: int) -> int:
+        del run
+        return self.number * RUNS * STRIDE
+
+    def candidates(self, profile: Profile) -> list[tuple[str, int, int]]:
+        """(name, run, epoch) of every candidate, in the fixed order."""
+        last = self.sized(profile).epochs
+        return [(network.name, k, last) for k, network in enumerate(self.declared.networks)]
+
+    def settings(self, profile: Profile, run: int) -> dict[str, Any]:
+        """What determines a run's weights, beside its data, which are known by their hash."""
+        equation, network = self.declared, self.declared.networks[run]
+        budget = equation.budget(profile.name)
+        size: dict[str, Any] = {"features": budget.features}
+        if network.architecture == "fno":
+            size = {"width": budget.width, "modes": budget.modes}
+        return {
+            "library": self.name,
+            "run": run,
+            "seed": 1000 * (self.number + 1) + run,
+            "first_training_input": self.first_training_input(run),
+            "training": budget.training,
+            "validation": budget.validation,
+            "epochs": budget.epochs,
+            "batch": budget.batch,
+            "cells": budget.cells,
+            "windows": budget.lessons(network),
+            "learning_rate": equation.learning_rate,
+            "weight_decay": 1e-4,
+            "network": asdict(network) | size,
+        }
+
+
+AnyLibrary = Library | RolloutLibrary
+
+
 def _group(
     equations: Iterable[Equation], members: Sequence[str], first: int, outlier: int | None = None
 ) -> list[Library]:
@@ -135,7 +225,7 @@ def _group(
 
 
 def _groups() -> dict[str, list[Library]]:
-    """The paper's three; then one for every further equation. Numbers go on, whatever is appended to the equations."""
+    """The first two equations' three; then one for every further equation. Numbers go on, whatever is appended."""
     paper, others = ([e for e in EQUATIONS.values() if e.in_paper == known] for known in (True, False))
     groups = {
         "primary": _group(paper, ("e1", "e2"), 0),
@@ -154,12 +244,16 @@ def equations_of(libraries: Iterable[Library]) -> list[Equation]:
 
 GROUPS = _groups()
 LIBRARIES = {library.name: library for group in GROUPS.values() for library in group}
+ROLLED = {name: RolloutLibrary(name, 1000 + k) for k, name in enumerate(ROLLOUTS)}  # numbers of their own
 
 
-def find(name: str) -> list[Library]:
+def find(name: str) -> list[AnyLibrary]:
     """The libraries that a group's or library's name stands for."""
+    known: dict[str, AnyLibrary] = {**LIBRARIES, **{library.name: library for library in ROLLED.values()}}
     if name in GROUPS:
-        return GROUPS[name]
-    if name in LIBRARIES:
-        return [LIBRARIES[name]]
-    raise ValueError(f"There is no library {name!r}. Groups: {', '.join(GROUPS)}; libraries: {', '.join(LIBRARIES)}.")
+        return list(GROUPS[name])
+    if name in ROLLED or name in known:
+        return [ROLLED[name] if name in ROLLED else known[name]]
+    raise ValueError(
+        f"There is no library {name!r}. Groups: {', '.join([*GROUPS, *ROLLED])}; libraries: {', '.join(known)}."
+    )

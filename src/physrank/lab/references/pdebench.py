@@ -55,21 +55,22 @@ def diffusion_reaction_pair(initial: Array, times: Array, **parameters: Any) -> 
 
 def flow_pair(primitive: Array, times: Array, cells: int, boundary: str, *, gamma: float, **more: Any) -> Reference:
     """From a state on 4 · `cells` per side: solved there and on 2 · `cells`, both averaged to `cells`."""
-
-    def averaged(state: Array, factor: int) -> Array:
-        values = _conservative(state, gamma)  # conserved variables average exactly
-        for axis in range(1, values.ndim):
-            shape = (*values.shape[:axis], values.shape[axis] // factor, factor, *values.shape[axis + 1 :])
-            values = values.reshape(shape).mean(axis=axis + 1)
-        return _primitive(values, gamma)
-
     if any(side != 4 * cells for side in primitive.shape[1:]):
         raise ValueError(f"The initial state must have {4 * cells} cells per side; got shape {primitive.shape}.")
     coarse, fine = (
-        [averaged(row, factor) for row in flow(start, times, boundary, gamma=gamma, **more)]
-        for start, factor in ((averaged(primitive, 2), 2), (primitive, 4))
+        [averaged(row, factor, gamma) for row in flow(start, times, boundary, gamma=gamma, **more)]
+        for start, factor in ((averaged(primitive, 2, gamma), 2), (primitive, 4))
     )
     return Reference(np.stack(coarse), np.stack(fine))
+
+
+def averaged(primitive: Array, factor: int, gamma: float) -> Array:
+    """On a grid so many times coarser; conserved variables average exactly."""
+    values = _conservative(primitive, gamma)
+    for axis in range(1, values.ndim):
+        shape = (*values.shape[:axis], values.shape[axis] // factor, factor, *values.shape[axis + 1 :])
+        values = values.reshape(shape).mean(axis=axis + 1)
+    return _primitive(values, gamma)
 
 
 def flow(

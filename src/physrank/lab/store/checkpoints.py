@@ -10,13 +10,13 @@ import torch
 
 from physrank import models
 from physrank._io import write_json
-from physrank.lab.libraries import Library, Profile
+from physrank.lab.libraries import AnyLibrary, Profile
 from physrank.lab.store.files import StoreError, check_settings, read_json, sha256
 
 MAX_BYTES = 2_000_000_000
 
 
-def folder(store: Path, profile: Profile, library: Library, run: int) -> Path:
+def folder(store: Path, profile: Profile, library: AnyLibrary, run: int) -> Path:
     return store / profile.name / library.name / f"run{run}"
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import xarray as xr
 
 from physrank._io import write_whole
-from physrank.lab.inputs import shifted_strata
-from physrank.lab.libraries import GROUPS, RUNS, Library, Profile
+from physrank.lab.libraries import GROUPS, AnyLibrary, Profile, RolloutLibrary
 from physrank.lab.store.files import StoreError, digest, sha256
 
 STORED_POPULATIONS = ("evaluation", "panel", "deployment")  # of the primary libraries
@@ -21,26 +20,26 @@ def count(profile: Profile, population: str) -> int:
     return profile.deployment if population == "deployment" else profile.evaluation
 
 
-def path(store: Path, profile: Profile, library: Library, population: str, realization: str = "native") -> Path:
+def path(store: Path, profile: Profile, library: AnyLibrary, population: str, realization: str = "native") -> Path:
     return store / profile.name / library.name / f"{population}-{realization}.nc"
 
 
-def identity(profile: Profile, library: Library, population: str, realization: str) -> dict[str, Any]:
+def identity(profile: Profile, library: AnyLibrary, population: str, realization: str) -> dict[str, Any]:
     """What a prediction file must say of itself; a file that says something else is another library's."""
-    runs = [library.settings(profile, run) for run in range(RUNS)]
+    runs = [library.settings(profile, run) for run in range(library.runs)]
     return {
         "library": library.name,
         "profile": profile.name,
         "population": population,
         "realization": realization,
-        "inputs": count(profile, population),
+        "inputs": count(library.sized(profile), population),
         "settings": digest(runs),
         "input_fingerprint": library.declared.input_fingerprint,
     }
 
 
 def content(
-    store: Path, profile: Profile, library: Library, population: str, realization: str = "native"
+    store: Path, profile: Profile, library: AnyLibrary, population: str, realization: str = "native"
 ) -> dict[str, Any]:
     """`identity` with a hash of the stored file: what anything computed from the predictions depends on."""
     source = path(store, profile, library, population, realization)
@@ -49,13 +48,13 @@ def content(
     return identity(profile, library, population, realization) | {"sha256": sha256(source)}
 
 
-def _absent(source: Path, profile: Profile, library: Library) -> str:
+def _absent(source: Path, profile: Profile, library: AnyLibrary) -> str:
     return f"{source} does not exist. Run `physrank train {library.name} --profile {profile.name}` with this --store."
 
 
-def wanted(library: Library) -> list[tuple[str, str]]:
+def wanted(library: AnyLibrary) -> list[tuple[str, str]]:
     """(population, realization) of every file the studies read of a library."""
-    if library not in GROUPS["primary"]:
+    if isinstance(library, RolloutLibrary) or library not in GROUPS["primary"]:
         return [(library.instances, "native")]
     again = [("evaluation", "reinferred")] if library.declared.reinferred else []
     return [(name, "native") for name in STORED_POPULATIONS] + again
@@ -64,7 +63,7 @@ def wanted(library: Library) -> list[tuple[str, str]]:
 def write(
     store: Path,
     profile: Profile,
-    library: Library,
+    library: AnyLibrary,
     population: str,
     realization: str,
     states: np.ndarray,
@@ -86,7 +85,9 @@ def write(
     return write_whole(target, lambda p: dataset.to_netcdf(p, engine="h5netcdf"))
 
 
-def read(store: Path, profile: Profile, library: Library, population: str, realization: str = "native") -> xr.Dataset:
+def read(
+    store: Path, profile: Profile, library: AnyLibrary, population: str, realization: str = "native"
+) -> xr.Dataset:
     """The whole file in memory, after checking that it is what it should be."""
     source = path(store, profile, library, population, realization)
     if not source.exists():
@@ -113,19 +114,19 @@ def read(store: Path, profile: Profile, library: Library, population: str, reali
     return dataset
 
 
-def _wrong(dataset: xr.Dataset, profile: Profile, library: Library, inputs: int, realization: str) -> str | None:
+def _wrong(dataset: xr.Dataset, profile: Profile, library: AnyLibrary, inputs: int, realization: str) -> str | None:
     """What in a file contradicts what it says of itself."""
     names, equation = [name for name, _, _ in library.candidates(profile)], library.declared
     if missing := {"prediction", "validation_loss", "candidate", "stratum"} - set(map(str, dataset.variables)):
         return f"it has no {sorted(missing)[0]}"
     if [str(name) for name in dataset["candidate"].values] != names:
         return f"its candidates are {list(dataset['candidate'].values)}, expected {names}"
-    if [str(name) for name in dataset["stratum"].values] != shifted_strata(inputs):
+    if [str(name) for name in dataset["stratum"].values] != library.strata(inputs):
         return "its inputs belong to other strata"
     found, losses = dataset["prediction"], dataset["validation_loss"]
     if found.dims != (axes := ("input", "candidate", *equation.axes)):
         return f"its fields have axes {found.dims}, expected {axes}"
-    if found.shape != (shape := (inputs, len(names), *equation.state_shape(realization))):
+    if found.shape != (shape := (inputs, len(names), *library.state_shape(profile, realization))):
         return f"its fields have shape {found.shape}, expected {shape}"
     if not (np.isfinite(found.values).all() and np.isfinite(losses.values).all()):
         return "a prediction or a validation loss is not finite"

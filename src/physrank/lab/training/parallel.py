@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from physrank.lab.libraries import RUNS, Library, Profile
+from physrank.lab.libraries import AnyLibrary, Profile, RolloutLibrary
+from physrank.lab.store import trajectories
 from physrank.lab.store.files import StoreError
 from physrank.lab.training.run import train_run
 
@@ -20,10 +21,15 @@ Progress = Callable[[str, int, int], None]  # run, epochs done, epochs in all
 
 
 def train(
-    store: Path, profile: Profile, libraries: Sequence[Library], progress: Progress, workers: int | None = None
+    store: Path, profile: Profile, libraries: Sequence[AnyLibrary], progress: Progress, workers: int | None = None
 ) -> None:
     """Every run of every library. What is finished is left alone; what was interrupted goes on."""
-    wanted = [(library, run) for library in libraries for run in range(RUNS)]
+    for library in libraries:
+        if isinstance(library, RolloutLibrary):  # on all cores, before each of them trains
+            for population in ("training", "validation"):
+                trajectories.trajectories(store, library, profile, population)
+    wanted = [(library, run) for library in libraries for run in range(library.runs)]
+    epochs = {f"{library.name} run {run}": library.sized(profile).epochs for library, run in wanted}
     context = multiprocessing.get_context("spawn")  # torch and JAX keep threads, which fork does not carry over
     jobs, news = context.Queue(), context.Queue()
     for job in wanted:
@@ -46,8 +52,8 @@ def train(
                 continue
             if failure:
                 raise StoreError(f"{name}: {failure}")
-            progress(name, epoch, profile.epochs)
-            finished += epoch == profile.epochs
+            progress(name, epoch, epochs[name])
+            finished += epoch == epochs[name]
     finally:
         for process in processes:
             process.terminate()  # every epoch is on disk

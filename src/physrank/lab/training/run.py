@@ -6,7 +6,6 @@ After every epoch the weights and the optimiser's state are stored; the order of
 epoch alone. One thread per run: sums come out alike however many runs share the machine.
 """
 
-import hashlib
 import io
 import time
 from collections.abc import Callable
@@ -17,11 +16,12 @@ import numpy as np
 import torch
 
 from physrank._io import write_whole
-from physrank.lab.libraries import Library, Profile
+from physrank.lab.libraries import AnyLibrary, Library, Profile, RolloutLibrary
 from physrank.lab.models.networks import build
-from physrank.lab.store import checkpoints
+from physrank.lab.store import checkpoints, trajectories
 from physrank.lab.store.files import StoreError, check_settings
 from physrank.lab.store.locks import alone
+from physrank.lab.training.lessons import Fields, Lessons, Windows
 from physrank.models.weights import fill, tensors_of
 
 Report = Callable[[int, float], None]  # epochs done, relative L² of the last one
@@ -30,7 +30,7 @@ Report = Callable[[int, float], None]  # epochs done, relative L² of the last o
 def train_run(
     store: Path,
     profile: Profile,
-    library: Library,
+    library: AnyLibrary,
     run: int,
     report: Report = lambda epoch, loss: None,
     stop: Callable[[], bool] = lambda: False,
@@ -40,11 +40,12 @@ def train_run(
     One trainer at a time: a second one in the same folder raises and changes nothing.
     """
     directory, settings = checkpoints.folder(store, profile, library, run), library.settings(profile, run)
+    profile = library.sized(profile)
     if all(_stored(directory, profile, settings).values()):  # needs no lock, and so no permission to write one
         report(profile.epochs, float("nan"))
         return True
     with alone(directory, "training"):
-        return _train(directory, settings, profile, library, run, report, stop)
+        return _train(store, directory, settings, profile, library, run, report, stop)
 
 
 def _stored(directory: Path, profile: Profile, settings: dict[str, Any]) -> dict[int, dict[str, Any] | None]:
@@ -52,10 +53,11 @@ def _stored(directory: Path, profile: Profile, settings: dict[str, Any]) -> dict
 
 
 def _train(
+    store: Path,
     directory: Path,
     settings: dict[str, Any],
     profile: Profile,
-    library: Library,
+    library: AnyLibrary,
     run: int,
     report: Report,
     stop: Callable[[], bool],
@@ -66,13 +68,12 @@ def _train(
         return True
     torch.set_num_threads(1)
     torch.manual_seed(settings["seed"])
-    model = build(library, profile)
+    model = build(library, profile, run)
     optimizer = torch.optim.AdamW(
         model.parameters(), settings["learning_rate"], weight_decay=settings["weight_decay"], foreach=True
     )
-    inputs, targets = data(library, "training", settings["first_training_input"], settings["training"])
-    unseen = data(library, "validation", library.number * 256, settings["validation"])
-    known = hashlib.sha256(inputs.numpy().tobytes() + targets.numpy().tobytes()).hexdigest()
+    lessons = _lessons(store, profile, library, run, settings)
+    known = lessons.sha256
     done = _resume(directory, model, optimizer, settings | {"data_sha256": known})
     _check_progress(directory, stored, done, known)
     report(done, float("nan"))
@@ -80,7 +81,7 @@ def _train(
         if stop():
             return False
         started = time.perf_counter()
-        loss = _epoch(model, optimizer, inputs, targets, settings, epoch)
+        loss = _epoch(model, optimizer, lessons, settings, epoch)
         if not np.isfinite(loss):
             raise RuntimeError(f"{library.name} run {run}: the loss became {loss} in epoch {epoch}.")
         if epoch in profile.checkpoints:
@@ -88,7 +89,7 @@ def _train(
                 "architecture": library.architecture,
                 "equation": library.equation,
                 "training_loss": loss,
-                "validation_loss": validation_loss(model, *unseen),
+                "validation_loss": lessons.validation(model),
                 "data_sha256": known,
                 "torch": torch.__version__,
                 "seconds_last_epoch": time.perf_counter() - started,
@@ -117,6 +118,16 @@ def _check_progress(directory: Path, stored: dict[int, dict[str, Any] | None], d
             )
 
 
+def _lessons(store: Path, profile: Profile, library: AnyLibrary, run: int, settings: dict[str, Any]) -> Lessons:
+    if isinstance(library, RolloutLibrary):
+        equation = library.declared
+        made = [trajectories.trajectories(store, library, profile, name) for name in ("training", "validation")]
+        learnt, unseen = (torch.from_numpy(np.stack([equation.encoded(one) for one in several])) for several in made)
+        return Windows(learnt, unseen, equation.networks[run], settings["windows"], equation.observed)
+    learnt = data(library, "training", settings["first_training_input"], settings["training"])
+    return Fields(*learnt, data(library, "validation", library.number * 256, settings["validation"]))
+
+
 def data(library: Library, population: str, first: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Features and labels of unshifted inputs."""
     equation = library.declared
@@ -124,41 +135,22 @@ def data(library: Library, population: str, first: int, count: int) -> tuple[tor
     return torch.from_numpy(equation.features(cases)), torch.from_numpy(equation.labels(cases))
 
 
-def relative_l2(prediction: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """‖error‖ / ‖target‖ of each sample."""
-    return (prediction - target).flatten(1).norm(dim=1) / target.flatten(1).norm(dim=1)
-
-
-def validation_loss(model: torch.nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> float:
-    """Mean relative L² on inputs of the training distribution that no run has seen."""
-    return float(relative_l2(torch.from_numpy(predict(model, inputs)), targets).mean())
-
-
-def predict(model: torch.nn.Module, inputs: torch.Tensor, batch: int = 64) -> np.ndarray:
-    model.eval()
-    with torch.no_grad():
-        found = torch.cat([model(part) for part in inputs.split(batch)])
-    model.train()
-    return found.numpy()
-
-
 def _epoch(
     model: torch.nn.Module,
     optimizer: torch.optim.Optimizer,
-    inputs: torch.Tensor,
-    targets: torch.Tensor,
+    lessons: Lessons,
     settings: dict[str, Any],
     epoch: int,
 ) -> float:
     order = torch.Generator().manual_seed(settings["seed"] * 1000 + epoch)
     total = 0.0
-    for batch in torch.randperm(len(inputs), generator=order).split(settings["batch"]):
+    for batch in torch.randperm(lessons.count, generator=order).split(settings["batch"]):
         optimizer.zero_grad()
-        loss = relative_l2(model(inputs[batch]), targets[batch]).mean()
+        loss = lessons.loss(model, batch, order)
         loss.backward()
         optimizer.step()
         total += loss.item() * len(batch)
-    return total / len(inputs)
+    return total / lessons.count
 
 
 def _keep(

@@ -22,7 +22,7 @@ def medoid_in_time(problem: Any) -> anchors.Anchor:
 
 def trajectory_metric(problem: Any) -> metrics.Weights:
     """∫ ‖·‖² dt over the stored rows, with the metric of a row."""
-    intervals, row = np.diff(np.asarray(problem.times)), problem.state_shape[1:]
-    in_time = np.pad(intervals, (0, 1)) / 2 + np.pad(intervals, (1, 0)) / 2
+    intervals, row = np.diff(np.asarray(problem.times, np.float64)), problem.state_shape[1:]
+    in_time = np.convolve(intervals.astype(float), [0.5, 0.5])  # half of the interval before and of the one after
     in_space = problem.metric().space(row).weights
     return metrics.weights(in_time.reshape(-1, *[1] * len(row)) * in_space)
