@@ -45,7 +45,10 @@ def demo(
 @app.command()
 def train(
     library: Annotated[
-        str, typer.Argument(help="A library, or a group of them: primary, additional, stress, sine_gordon.")
+        str,
+        typer.Argument(
+            help="A library or a group: primary, additional, stress, sine_gordon, diffusion_reaction, flow_1d, flow_2d."
+        ),
     ],
     profile: ProfileName = "laptop",
     store: Store = Path("store"),
@@ -70,16 +73,21 @@ def study(
     store: Store = Path("store"),
     out: Annotated[Path, typer.Option(help="Folder for tables and pictures.")] = Path("results/studies"),
     scheduler: Scheduler = None,
+    data: Annotated[
+        Path | None, typer.Option(help="PDEBench's 2D_diff-react_NA_NA.h5, for the study diffusion_reaction.")
+    ] = None,
+    checkpoints: Annotated[Path | None, typer.Option(help="Folder of PDEBench's U-Nets for that file.")] = None,
 ) -> None:
     """Run a study from stored predictions, or verify what stored results claim.
 
     \b
     Examples:
       physrank study primary --profile smoke --store store
+      physrank study diffusion_reaction --data 2D_diff-react_NA_NA.h5 --checkpoints unets
       physrank study verify
     """
     with laboratory() as room, connected(scheduler) as client:
-        room.study(name, profile, store, out, client)
+        room.study(name, profile, store, out, client, data, checkpoints)
 
 
 @app.command()

@@ -16,11 +16,11 @@ from physrank._version import __version__
 from physrank.cli.progress import bars
 from physrank.lab import demo as demonstration
 from physrank.lab.demo import Demo
-from physrank.lab.equations import EQUATIONS
+from physrank.lab.equations import EQUATIONS, ROLLOUTS
 from physrank.lab.libraries import PROFILES, Profile, find
 from physrank.lab.store.files import StoreError, read_json
 from physrank.lab.store.provenance import unchanged
-from physrank.lab.studies import STUDIES
+from physrank.lab.studies import STUDIES, diffusion_reaction
 from physrank.lab.studies._kit import tables
 from physrank.lab.studies._kit.cases import Context
 
@@ -117,7 +117,15 @@ def train(library: str, profile: str, store: Path, workers: int | None) -> None:
     )
 
 
-def study(name: str, profile: str, store: Path, out: Path, client: Any = None) -> None:
+def study(
+    name: str,
+    profile: str,
+    store: Path,
+    out: Path,
+    client: Any = None,
+    data: Path | None = None,
+    checkpoints: Path | None = None,
+) -> None:
     chosen = list(STUDIES) if name in ("all", "verify") else [name]
     if unknown := [one for one in chosen if one not in STUDIES]:
         raise ValueError(f"There is no study {unknown[0]!r}; expected one of {', '.join(STUDIES)}, all or verify.")
@@ -125,14 +133,25 @@ def study(name: str, profile: str, store: Path, out: Path, client: Any = None) -
     if name == "verify":
         raise typer.Exit(0 if _verify(folder) else 1)
     folder.mkdir(parents=True, exist_ok=True)  # now, not after the work
+    official = _official(name, store, data, checkpoints)
     for one in chosen:
         started = time.perf_counter()
         with bars(44) as advance:
-            result, figure = STUDIES[one].run(Context(store, _profile(profile), advance, client))
-        for path in tables.store(folder, one, result, figure):
+            result, figure = STUDIES[one].run(Context(store, _profile(profile), advance, client, official))
+        for path in tables.store(folder, f"{one}_official" if official else one, result, figure):
             console.print(f"wrote {path}")
         _print_claims(one, result)
         console.print(f"[dim]{(time.perf_counter() - started) / 60:.1f} minutes[/]")
+
+
+def _official(name: str, store: Path, data: Path | None, checkpoints: Path | None) -> Path | None:
+    """Where the rollouts of a user's own data and checkpoints are; None without any."""
+    if data is None and checkpoints is None:
+        return None
+    if data is None or checkpoints is None or name != diffusion_reaction.NAME:
+        raise ValueError(f"--data and --checkpoints go together, with the study {diffusion_reaction.NAME}; got {name}.")
+    with bars(44) as advance:
+        return _training("official").roll_out(store, ROLLOUTS[name], data, checkpoints, advance)
 
 
 def _verify(folder: Path) -> bool:

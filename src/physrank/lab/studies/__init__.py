@@ -5,6 +5,7 @@ from physrank.lab.studies import (
     certificates,
     composition,
     controls,
+    diffusion_reaction,
     direct,
     doubt,
     panels,
@@ -26,4 +27,5 @@ STUDIES = {
     "doubt": doubt,
     "race": race,
     sine_gordon.NAME: sine_gordon,
+    diffusion_reaction.NAME: diffusion_reaction,
 }

@@ -36,6 +36,7 @@ class Context:
     profile: Profile
     progress: Callable[[str, int, int], None] = lambda what, done, total: None
     client: Any = None  # of dask.distributed: its workers rank panels, with the same results bit for bit
+    official: Path | None = None  # rollouts of a user's own data and checkpoints, for the study that takes them
 
     def panel(self, cases: Sequence[tuple[Any, dict[str, Array]]], **options: Any) -> ranking.Panel:
         """The rankings of (problem, candidates) of many inputs; unresolved ones answer, and say so."""

@@ -1,0 +1,70 @@
+"""Rolled-out candidates with the trajectories they should have followed: of our own networks, or of a user's files."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from physrank.geometry.space import Array
+from physrank.lab.libraries import RolloutLibrary
+from physrank.lab.store import predictions, trajectories
+from physrank.lab.store.files import StoreError, read_arrays, read_json
+from physrank.lab.studies._kit.cases import Context
+
+Case = tuple[
+    Array, dict[str, Array]
+]  # the trajectory in the data's variables, and candidates from its last observed frame
+
+
+@dataclass(frozen=True)
+class Rollouts:
+    """Inputs with their candidates; `of(k)` reads one, `content` is what results depend on."""
+
+    names: tuple[str, ...]
+    inputs: tuple[str, ...]
+    content: dict[str, Any]
+    of: Callable[[int], Case]
+    official: bool = False
+
+
+def of_library(context: Context, library: RolloutLibrary) -> Rollouts:
+    """What `physrank train` stored."""
+    data = predictions.read(context.store, context.profile, library, library.instances)
+    true = trajectories.trajectories(context.store, library, context.profile, library.instances)
+    names = tuple(map(str, data["candidate"].values))
+    known = predictions.content(context.store, context.profile, library, library.instances)
+    return Rollouts(
+        names=names,
+        inputs=tuple(map(str, range(len(true)))),
+        content=known | {"truth": hashlib.sha256(true.tobytes()).hexdigest()},
+        of=lambda k: (true[k], dict(zip(names, data["prediction"].values[k], strict=True))),
+    )
+
+
+def of_files(folder: Path) -> Rollouts:
+    """What `lab.training.official` rolled out from a user's data and checkpoints."""
+    said = read_json(folder / "rollouts.json")
+    names, inputs = tuple(said["candidates"]), tuple(said["inputs"])
+    if missing := [name for name in inputs if not (folder / f"{name}.npz").exists()]:
+        raise StoreError(f"{folder} lacks the rollouts of {len(missing)} inputs, the first is {missing[0]}.")
+
+    def of(k: int) -> Case:
+        found = read_arrays(folder / f"{inputs[k]}.npz")
+        return found["truth"], {name: found[name] for name in names}
+
+    return Rollouts(names, inputs, said, of, official=True)
+
+
+def cached(
+    context: Context, what: str, rollouts: Rollouts, make: Callable[[int], dict[str, Array]], **more: Any
+) -> Any:
+    """`make(k)` of every input, each stored on its own, so that an interrupted study goes on; stacked over inputs."""
+    rows = []
+    for k, name in enumerate(rollouts.inputs):
+        key = {"content": rollouts.content, "input": name, **more}
+        rows.append(context.cached(what, key, lambda k=k: make(k)))
+        context.progress(what, k + 1, len(rollouts.inputs))
+    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
