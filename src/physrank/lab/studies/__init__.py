@@ -8,6 +8,8 @@ from physrank.lab.studies import (
     diffusion_reaction,
     direct,
     doubt,
+    flow_1d,
+    flow_2d,
     panels,
     primary,
     race,
@@ -28,4 +30,6 @@ STUDIES = {
     "race": race,
     sine_gordon.NAME: sine_gordon,
     diffusion_reaction.NAME: diffusion_reaction,
+    flow_1d.NAME: flow_1d,
+    flow_2d.NAME: flow_2d,
 }
