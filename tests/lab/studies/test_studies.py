@@ -13,13 +13,15 @@ from lab_helpers import InThisProcess
 from physrank.cli.program import app
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.inputs import shifted_strata
-from physrank.lab.libraries import GROUPS, PROFILES, equations_of
+from physrank.lab.libraries import GROUPS, PROFILES, ROLLED, equations_of
 from physrank.lab.references import burgers, reaction_diffusion, sine_gordon
 from physrank.lab.store import predictions
 from physrank.lab.store.files import StoreError
-from physrank.lab.studies import STUDIES, composition, controls
+from physrank.lab.studies import STUDIES as ALL
+from physrank.lab.studies import composition, controls
 from physrank.lab.studies._kit import cases, tables
 
+STUDIES = {name: study for name, study in ALL.items() if name not in ROLLED}  # those have tests of their own
 TINY = replace(PROFILES["smoke"], evaluation=3, panels=1, panel_size=3, deployment=3)  # one shape for all
 TIMES = np.linspace(0, 0.2, 48)
 SIZES = np.array([0.4, 0.2, 0.3, 0.15, 0.1, 0.25, 0.35, 0.05])  # of each candidate's error

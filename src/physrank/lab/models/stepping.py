@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+BOUND = 100.0  # times the usual change: a shock that passes a cell is less
+
 
 class Stepper(nn.Module):
     """Frames `(batch, time, channels, *space)` to the next one: the last frame plus `change`, its usual size, times the
@@ -27,7 +29,8 @@ class Stepper(nn.Module):
         answer = self.network(frames[:, -self.history :].flatten(1, 2))
         if self.change is None:
             return answer
-        return frames[:, -1] + self.change.reshape(-1, *[1] * (frames.ndim - 3)) * answer
+        bounded = BOUND * torch.tanh(answer / BOUND)  # no rollout leaves the numbers that single precision has
+        return frames[:, -1] + self.change.reshape(-1, *[1] * (frames.ndim - 3)) * bounded
 
 
 def roll(step: nn.Module, frames: Tensor, steps: int) -> Tensor:

@@ -14,6 +14,8 @@ from torch import Tensor
 from physrank.lab.equations.rollout import Network
 from physrank.lab.models.stepping import roll
 
+PLACES = 8  # along a trajectory, where networks are validated
+
 
 class Lessons(Protocol):
     """Data with a loss."""
@@ -102,9 +104,12 @@ class Windows:
         return _relative(roll(model, given, graded), window[:, seen + silent :], given[:, -1:]).mean()
 
     def validation(self, model: torch.nn.Module) -> float:
-        """Of whole rollouts."""
-        seen, ahead = self.unseen[:, : self.observed], self.unseen[:, self.observed :]
-        return float(relative_l2(rolled(model, seen, ahead.shape[1]), ahead).mean())
+        """Of single steps, wherever they begin: how rollouts fare is what studies ask."""
+        ends = torch.linspace(self.observed, self.unseen.shape[1] - 1, PLACES).long()
+        steps = [
+            (rolled(model, self.unseen[:, end - self.observed : end], 1)[:, 0], self.unseen[:, end]) for end in ends
+        ]
+        return float(torch.stack([relative_l2(*step) for step in steps]).mean())
 
 
 def _relative(prediction: Tensor, target: Tensor, before: Tensor) -> Tensor:
