@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent
 RENDERED = ("README.md", "docs/results.md", "docs/laboratory.md", "docs/cost.md", "docs/scale.md")
 sys.path.insert(0, str(Path(__file__).parent))
 
+import render_further  # noqa: E402
 import render_scale  # noqa: E402
 import render_studies  # noqa: E402
 import render_yardstick  # noqa: E402
@@ -156,7 +157,7 @@ def render(text: str) -> str:
         **yardstick_tables(stored("yardstick.json")),
         **scale_tables(stored("scale.json")),
     }
-    for name, table in render_studies.STUDIES.items():
+    for name, table in (render_studies.STUDIES | render_further.STUDIES).items():
         tables[f"study-{name}"] = study_table(name, table)
     tables["claims"] = claims_list()
     for name, table in tables.items():

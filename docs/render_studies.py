@@ -302,44 +302,7 @@ def race(result: Result) -> str:
     return table(headings, rows)
 
 
-def sine_gordon(result: Result) -> str:
-    rows = []
-    for method, row in result["pooled"].items():
-        theirs = result["paper"].get(method)
-        ours = [f(row, True) + interval(row, key) for f, key in ((pairs, "pair_interval"), (top1, "top1_interval"))]
-        said = [f"{theirs[key]:.2%}" if theirs else "" for key in ("pairs", "top1")]
-        rows.append([method, ours[0], said[0], ours[1], said[1]])
-    cells = [
-        [name, *[f(cell[m], True) for f in (pairs, top1) for m in ("shared", "raw")]]
-        for name, cell in result["cells"].items()
-    ]
-    proxy, check, left = result["direct_use_of_q"], result["second_method"], result["unresolved"]
-    return (
-        table(["method", "strict pairs", "paper", "exact top-1", "paper"], rows)
-        + "\n\n"
-        + table(["library", "shared: pairs", "raw: pairs", "shared: top-1", "raw: top-1"], cells)
-        + f"\n\nq itself was no worse than the best candidate in {proxy['no_worse_than_best_candidate']:,} of "
-        f"{proxy['cases']:,} cases. The reference cannot decide {left['pairs']} pairs and {left['top1']} winners, which "
-        f"count as errors (paper: {result['paper']['unresolved']['pairs']} and {result['paper']['unresolved']['top1']}); "
-        f"{result['ties']} gaps are within 1e-8. {check['method']} differs from the reference by at most "
-        f"{check['largest_difference']:.1e} on {check['inputs']} inputs, whose own change from coarse to fine is up to "
-        f"{check['largest_coarse_to_fine']:.1e}."
-    )
-
-
 STUDIES = {
     f.__name__: f
-    for f in (
-        primary,
-        additional,
-        composition,
-        controls,
-        variational,
-        panels,
-        direct,
-        certificates,
-        doubt,
-        race,
-        sine_gordon,
-    )
+    for f in (primary, additional, composition, controls, variational, panels, direct, certificates, doubt, race)
 }
