@@ -119,7 +119,7 @@ def flow_2d(result: Result) -> str:
     return (
         f"{table(headings, rows)}\n\nWinners found from the mean anchor: {top['corrected']} of {inputs} after the correction "
         f"(paper: {paper['top1']['corrected']}), {top['common state']} before, where scores differ by round-off. "
-        f"The corrected state is better than the best candidate in {result['mean']['better_than_best_candidate']} cases (paper: "
+        f"The corrected state beats the best candidate in {result['mean']['better_than_best_candidate']} cases (paper: "
         f"{paper['better than best candidate']}). The data's own defect is {result['floor']:.3f} times the common state's "
         f"(paper: {paper['floor']}). Median factors by the step of the differences: {steps}."
     )

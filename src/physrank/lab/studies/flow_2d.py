@@ -125,7 +125,7 @@ def _figure(result: dict[str, Any]) -> Figure:
     colours = dict(zip(KINDS, ("#5c6f82", "#c2185b", "#c9a227", "#1b1f24"), strict=True))
     for kind, values in result["path"].items():
         along.plot(MULTIPLIERS, values, "o-", label=kind, color=colours[kind], markersize=4)
-    along.set(yscale="log", xlabel="α", title="error and defect on the path, median, relative to α = 0")
+    along.set(yscale="log", xlabel="α", title="medians along the path, α = 0 is one")
     along.legend(frameon=False, fontsize=8)
     for k, anchor in enumerate(("mean", "medoid")):
         heights = [result[anchor][kind]["median_factor"] for kind in KINDS]
