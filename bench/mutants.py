@@ -1,0 +1,185 @@
+"""Whether the tests notice: small faults are put into copies of the source, and the named tests must fail on each.
+
+    python bench/mutants.py [--only TEXT] [--workers N] [--keep FOLDER]
+
+The faults are in tests/mutants/*.txt, as tests/faults.py reads them. The checkout is never edited. What was found is
+kept under the hash of fault, source and tests, so that a run goes on where it stopped. Prints what survives; exits with 1 if
+anything does.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from queue import SimpleQueue
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from faults import Mutant, mutants  # noqa: E402
+
+PATIENCE = 600  # seconds: a fault that keeps a test from ending is noticed
+COPIED = ("src", "tests")
+ENDED = 100
+PRELOADED = ["pytest", "jax", "jax.numpy", "equinox", "lineax", "scipy.fft", "scipy.sparse.linalg", "xarray", "mpmath"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How the tests ended: "noticed", "survived", or what else happened."""
+
+    said: str
+    seconds: float
+    by: str = ""  # the test that noticed
+    kept: bool = False  # from an earlier run
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--only", default="", help="mutants whose line contains this")
+    options.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    options.add_argument("--keep", type=Path, default=ROOT / ".venv" / "mutants")
+    asked = options.parse_args()
+    chosen = [m for m in mutants() if asked.only in str(m)]
+    tests = sorted({m.tests for m in chosen})
+    os.environ["PHYSRANK_COMPILATIONS"] = str(asked.keep / "compilations")  # what a fault does not touch compiles once
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    Path(os.environ["PHYSRANK_COMPILATIONS"]).mkdir(parents=True, exist_ok=True)
+    context = get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    with tempfile.TemporaryDirectory(prefix="physrank-mutants-") as folder, ThreadPoolExecutor(asked.workers) as pool:
+        copies: SimpleQueue[Path] = SimpleQueue()
+        for k in range(asked.workers):
+            copies.put(copy_of_checkout(Path(folder) / str(k)))
+
+        def judged(case: Mutant | tuple[str, ...]) -> tuple[Mutant | tuple[str, ...], Verdict]:
+            place = copies.get()
+            try:
+                return case, judge(context, case, place, asked.keep)
+            finally:
+                copies.put(place)
+
+        broken = list(report(pool.map(judged, tests), "passes without a fault", "survived", len(tests)))
+        if broken:
+            print((Path(folder) / "0" / "log").read_text()[-4000:])
+            print("These tests fail without any fault, so that they can notice none:", *broken, sep="\n  ")
+            return 2
+        survivors = list(report(pool.map(judged, chosen), "noticed", "noticed", len(chosen)))
+    print(f"{len(survivors)} of {len(chosen)} mutants survive.", *survivors, sep="\n  ")
+    return int(bool(survivors))
+
+
+def report(found: Iterator, passes: str, wanted: str, total: int) -> Iterator[str]:
+    """A line for each; yields those that did not end as wanted."""
+    for number, (case, verdict) in enumerate(found, 1):
+        name = str(case) if isinstance(case, Mutant) else " ".join(case)
+        fine = verdict.said == wanted
+        note = "kept" if verdict.kept else f"{verdict.seconds:.1f} s"
+        said = f"{passes}{verdict.by and ' by ' + verdict.by}" if fine else verdict.said.upper()
+        print(f"[{number}/{total}] {said} ({note}): {name}", flush=True)
+        if not fine:
+            yield f"{name}  [{verdict.said}]"
+
+
+def judge(context, case: Mutant | tuple[str, ...], copy: Path, keep: Path) -> Verdict:
+    """The verdict on a fault, or on tests without one."""
+    tests = case.tests if isinstance(case, Mutant) else case
+    key = hashlib.sha256(f"{case!r}{content(tests)}".encode()).hexdigest()[:24]
+    stored = keep / f"{key}.json"
+    if stored.exists():
+        return Verdict(**json.loads(stored.read_text()), kept=True)
+    started, file = time.perf_counter(), None
+    if isinstance(case, Mutant):
+        file = copy / case.file
+        original = file.read_text(encoding="utf-8")
+        file.write_text(case.applied(original), encoding="utf-8")
+    try:
+        said, by = run_tests(context, tests, copy)
+    finally:
+        if file is not None:
+            file.write_text(original, encoding="utf-8")
+    verdict = {"said": said, "seconds": round(time.perf_counter() - started, 1), "by": by}
+    if said in ("noticed", "survived"):
+        stored.write_text(json.dumps(verdict))
+    return Verdict(**verdict)
+
+
+def run_tests(context, tests: tuple[str, ...], copy: Path) -> tuple[str, str]:
+    process = context.Process(target=in_copy, args=(copy, tests, copy / "log"))
+    process.start()
+    process.join(PATIENCE)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+        return "noticed", "not ending"
+    log = (copy / "log").read_text()
+    said = {0: "survived", 1: "noticed", 2: "noticed"}.get(process.exitcode - ENDED)  # 2: a file could not be imported
+    failed = re.search(r"^(?:FAILED|ERROR) tests/(\S+?)(?:\[| |$)", log, re.MULTILINE)
+    return said or f"tests did not run (code {process.exitcode}): {log[-800:]}", failed[1] if failed else ""
+
+
+def in_copy(copy: Path, tests: tuple[str, ...], log: Path) -> None:
+    """In a process of its own, which has imported what does not change; ends with pytest's code."""
+    with log.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    os.chdir(copy)
+    os.environ["PYTHONPATH"] = str(copy / "src")  # of processes that tests start
+    sys.path.insert(0, str(copy / "src"))
+    import pytest
+
+    quick = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    code = pytest.main([*quick, *(f"tests/{test}" for test in tests)])
+    sys.stdout.flush()
+    os._exit(ENDED + int(code))  # so that a process that fails in another way cannot look like failing tests
+
+
+def copy_of_checkout(target: Path) -> Path:
+    target.mkdir(parents=True)
+    for entry in ROOT.iterdir():
+        if entry.name in COPIED:
+            shutil.copytree(entry, target / entry.name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif not entry.name.startswith("."):
+            (target / entry.name).symlink_to(entry)
+    # Compiled files that are checked by content: two faults of one length within a second would look alike by date.
+    import compileall
+    import py_compile
+
+    compileall.compile_dir(
+        target / "src", quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH
+    )
+    return target
+
+
+def content(tests: tuple[str, ...]) -> str:
+    """What a verdict depends on: all sources, the named tests and what tests share."""
+    named = {ROOT / "tests" / test.partition("::")[0] for test in tests}
+    files = [*named, *(ROOT / "tests").glob("*.py"), *(ROOT / "tests").rglob("conftest.py")]
+    shared = [file for file in files if file in named or not file.name.startswith("test_")]
+    found = hashlib.sha256(_source().encode())
+    for file in sorted(set(shared)):
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+@cache
+def _source() -> str:
+    found = hashlib.sha256()
+    for file in sorted((ROOT / "src").rglob("*.py")):
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
