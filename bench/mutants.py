@@ -19,7 +19,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from queue import SimpleQueue
@@ -95,7 +94,7 @@ def report(found: Iterator, passes: str, wanted: str, total: int) -> Iterator[st
 def judge(context, case: Mutant | tuple[str, ...], copy: Path, keep: Path) -> Verdict:
     """The verdict on a fault, or on tests without one."""
     tests = case.tests if isinstance(case, Mutant) else case
-    key = hashlib.sha256(f"{case!r}{content(tests)}".encode()).hexdigest()[:24]
+    key = hashlib.sha256(f"{case!r}{content(copy, tests)}".encode()).hexdigest()[:24]
     stored = keep / f"{key}.json"
     if stored.exists():
         return Verdict(**json.loads(stored.read_text()), kept=True)
@@ -162,21 +161,13 @@ def copy_of_checkout(target: Path) -> Path:
     return target
 
 
-def content(tests: tuple[str, ...]) -> str:
+def content(copy: Path, tests: tuple[str, ...]) -> str:
     """What a verdict depends on: all sources, the named tests and what tests share."""
-    named = {ROOT / "tests" / test.partition("::")[0] for test in tests}
-    files = [*named, *(ROOT / "tests").glob("*.py"), *(ROOT / "tests").rglob("conftest.py")]
-    shared = [file for file in files if file in named or not file.name.startswith("test_")]
-    found = hashlib.sha256(_source().encode())
-    for file in sorted(set(shared)):
-        found.update(file.read_bytes())
-    return found.hexdigest()
-
-
-@cache
-def _source() -> str:
+    named = {copy / "tests" / test.partition("::")[0] for test in tests}
+    helpers = [file for file in (copy / "tests").glob("*.py") if not file.name.startswith("test_")]
+    files = [*(copy / "src").rglob("*.py"), *named, *helpers, *(copy / "tests").rglob("conftest.py")]
     found = hashlib.sha256()
-    for file in sorted((ROOT / "src").rglob("*.py")):
+    for file in sorted(set(files)):
         found.update(file.read_bytes())
     return found.hexdigest()
 
