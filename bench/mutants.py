@@ -1,6 +1,6 @@
 """Whether the tests notice: small faults are put into copies of the source, and the named tests must fail on each.
 
-    python bench/mutants.py [--only TEXT] [--workers N] [--keep FOLDER]
+    python bench/mutants.py [--only TEXT] [--workers N] [--keep FOLDER] [--trusted]
 
 The faults are in tests/mutants/*.txt, as tests/faults.py reads them. The checkout is never edited. What was found is
 kept under the hash of fault, source and tests, so that a run goes on where it stopped. Prints what survives; exits with 1 if
@@ -49,9 +49,12 @@ def main() -> int:
     options.add_argument("--only", default="", help="mutants whose line contains this")
     options.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options.add_argument("--keep", type=Path, default=ROOT / ".venv" / "mutants")
+    options.add_argument(
+        "--trusted", action="store_true", help="the tests have just passed: do not run them without a fault"
+    )
     asked = options.parse_args()
     chosen = [m for m in mutants() if asked.only in str(m)]
-    tests = sorted({m.tests for m in chosen})
+    tests = [] if asked.trusted else sorted({m.tests for m in chosen})
     os.environ["PHYSRANK_COMPILATIONS"] = str(asked.keep / "compilations")  # what a fault does not touch compiles once
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     Path(os.environ["PHYSRANK_COMPILATIONS"]).mkdir(parents=True, exist_ok=True)
@@ -155,9 +158,7 @@ def copy_of_checkout(target: Path) -> Path:
     import compileall
     import py_compile
 
-    compileall.compile_dir(
-        target / "src", quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH
-    )
+    compileall.compile_dir(target / "src", quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
     return target
 
 

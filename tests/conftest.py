@@ -37,7 +37,9 @@ LONGEST = (
     "lab/equations/test_sine_gordon.py",
 )
 CACHE = "JAX_COMPILATION_CACHE_DIR"
-SHARED = os.environ.get("PHYSRANK_COMPILATIONS")  # a cache that outlives the run, for many runs of nearly the same source
+SHARED = os.environ.get(
+    "PHYSRANK_COMPILATIONS"
+)  # a cache that outlives the run, for many runs of nearly the same source
 
 
 def pytest_configure(config):
@@ -81,9 +83,15 @@ def no_rescue(monkeypatch):
     monkeypatch.setattr(rescue, "UNKNOWNS", 0)
 
 
+@pytest.fixture
+def precision():
+    """Of what tests themselves compute with JAX; files that want it as users have it, single, say so by their own."""
+    return double()
+
+
 @pytest.fixture(autouse=True)
-def _float64(promotion):
-    with double(), jax.numpy_dtype_promotion(promotion):
+def _settings(promotion, precision):
+    with precision, jax.numpy_dtype_promotion(promotion):
         yield
 
 

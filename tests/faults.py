@@ -3,6 +3,8 @@
     [certificates/sine_gordon.py] certificates/test_sine_gordon.py      the file, and the tests that should notice
     near / 2, largest + near / 2 ⇒ near / 3, largest + near / 3        what stands there once, and the fault
     least - near ⇒ least ⇐ certificates/test_terminal.py::test_name    … which other tests should notice
+
+A line break in a text is written ⏎.
 """
 
 import re
@@ -29,7 +31,7 @@ class Mutant:
         return source.replace(self.text, self.replacement)
 
     def __str__(self) -> str:
-        return f"{self.file.removeprefix('src/physrank/')}: {self.text} ⇒ {self.replacement}"
+        return f"{self.file.removeprefix('src/physrank/')}: {self.text} ⇒ {self.replacement}".replace("\n", "⏎")
 
 
 def mutants() -> list[Mutant]:
@@ -48,4 +50,5 @@ def read(text: str) -> Iterator[Mutant]:
         original, arrow, replacement = change.partition(" ⇒")
         if not (file and arrow):
             raise ValueError(f"Expected “text ⇒ replacement” after a heading “[file] tests”; got {line!r}.")
-        yield Mutant(file, original.strip(), replacement.strip(), tuple(instead.split()) or tests)
+        text, fault = (part.strip().replace("⏎", "\n") for part in (original, replacement))
+        yield Mutant(file, text, fault, tuple(instead.split()) or tests)
