@@ -8,9 +8,11 @@ anything does.
 """
 
 import argparse
+import compileall
 import hashlib
 import json
 import os
+import py_compile
 import re
 import shutil
 import sys
@@ -22,6 +24,9 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from queue import SimpleQueue
+
+import pytest
+from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -139,8 +144,9 @@ def in_copy(copy: Path, tests: tuple[str, ...], log: Path) -> None:
     os.chdir(copy)
     os.environ["PYTHONPATH"] = str(copy / "src")  # of processes that tests start
     sys.path.insert(0, str(copy / "src"))
-    import pytest
-
+    # One example that fails is enough: nobody reads a smaller one.
+    settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], derandomize=True, database=None)
+    settings.load_profile("mutants")
     quick = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
     code = pytest.main([*quick, *(f"tests/{test}" for test in tests)])
     sys.stdout.flush()
@@ -155,9 +161,6 @@ def copy_of_checkout(target: Path) -> Path:
         elif not entry.name.startswith("."):
             (target / entry.name).symlink_to(entry)
     # Compiled files that are checked by content: two faults of one length within a second would look alike by date.
-    import compileall
-    import py_compile
-
     compileall.compile_dir(target / "src", quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)
     return target
 

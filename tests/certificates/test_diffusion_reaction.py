@@ -6,11 +6,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from energy_cases import bound, diffusion, distance
+import physrank as pr
+from energy_cases import bound, closed, diffusion, distance
 from helpers import solve
 from physrank.certificates import diffusion_reaction
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy, largest, row_defects
 from physrank.equations import DiffusionReaction
+from physrank.physics.levels import altered
 from physrank.physics.neumann import neumann_laplacian
 
 
@@ -128,3 +130,29 @@ def test_row_defects_are_those_of_the_problem_up_to_what_they_may_be_off_by():
         )
         true = at(4, 1, 0, 2) - at(3, 1, 0, 2) - half * rate
         assert abs(true - mpmath.mpf(float(found[3, 1, 0, 2]))) <= doubt[3, 1, 0, 2]
+
+
+def test_what_the_proof_needs_of_the_data_is_named():
+    """Data that no constructor lets through: steps of 2 and more, no diffusion, time that runs backwards."""
+    problem = diffusion(0, cells=4)
+    ranking = pr.rank(problem, {"a": solve(problem), "b": 1.1 * solve(problem)}, effort="response")
+    assert all(a.holds for a in DiffusionReactionEnergy()(problem, ranking).assumptions)
+    for changes, words in (
+        ({"times": problem.times * 2.5 / 0.2}, "every step is shorter than 2"),
+        ({"diffusion": problem.diffusion * jnp.asarray([1.0, -1.0])}, "both diffusion coefficients are positive"),
+        ({"times": -problem.times}, "time increases"),
+    ):
+        closed(DiffusionReactionEnergy()(altered(problem, **changes), ranking), words)
+
+
+def test_stiff_parts_do_not_decay_when_steps_grow():
+    """‖e + ½Δt'ΔF‖ / ‖e − ½Δt ΔF‖ tends to Δt'/Δt for the stiffest modes, whatever the rate of the slow ones is."""
+    rates = np.array([-30.0, -1.0, 0.5])
+    for step, following in ((0.1, 0.1), (0.1, 0.3), (0.3, 0.1)):
+        found = diffusion_reaction.growth(rates, step, following)
+        for stiffness in 10.0 ** np.arange(1, 7):
+            seen = (1 - following * stiffness / 2) / (1 + step * stiffness / 2)
+            assert np.all(abs(seen) <= found[-rates <= stiffness] + 1e-12)
+        assert np.all(
+            found <= np.maximum(following / step, np.abs(1 + following * rates / 2) / (1 - step * rates / 2)) + 1e-9
+        )
