@@ -148,7 +148,8 @@ def in_copy(copy: Path, tests: tuple[str, ...], log: Path) -> None:
     settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], derandomize=True, database=None)
     settings.load_profile("mutants")
     quick = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    code = pytest.main([*quick, *(f"tests/{test}" for test in tests)])
+    chosen = [f"tests/{test}" if test[0] != "-" else f"--deselect=tests/{test[1:]}" for test in tests]
+    code = pytest.main([*quick, *chosen])
     sys.stdout.flush()
     os._exit(ENDED + int(code))  # so that a process that fails in another way cannot look like failing tests
 
@@ -167,7 +168,7 @@ def copy_of_checkout(target: Path) -> Path:
 
 def content(copy: Path, tests: tuple[str, ...]) -> str:
     """What a verdict depends on: all sources, the named tests and what tests share."""
-    named = {copy / "tests" / test.partition("::")[0] for test in tests}
+    named = {copy / "tests" / test.lstrip("-").partition("::")[0] for test in tests}
     helpers = [file for file in (copy / "tests").glob("*.py") if not file.name.startswith("test_")]
     files = [*(copy / "src").rglob("*.py"), *named, *helpers, *(copy / "tests").rglob("conftest.py")]
     found = hashlib.sha256()

@@ -4,7 +4,7 @@
     near / 2, largest + near / 2 ⇒ near / 3, largest + near / 3        what stands there once, and the fault
     least - near ⇒ least ⇐ certificates/test_terminal.py::test_name    … which other tests should notice
 
-A line break in a text is written ⏎.
+A line break in a text is written ⏎; a test with a minus before it is left out, because it is slow and others notice.
 """
 
 import re
@@ -23,7 +23,7 @@ class Mutant:
     file: str  # in the checkout
     text: str
     replacement: str
-    tests: tuple[str, ...]  # files or functions of tests
+    tests: tuple[str, ...]  # files or functions of tests; with a minus: not these
 
     def applied(self, source: str) -> str:
         if (found := source.count(self.text)) != 1:

@@ -28,7 +28,7 @@ def test_every_fault_can_be_put_in(file, faults):
 
 def test_the_tests_that_should_notice_exist():
     for test in {test for mutant in mutants() for test in mutant.tests}:
-        name, _, function = test.partition("::")
+        name, _, function = test.lstrip("-").partition("::")
         text = (TESTS / name).read_text(encoding="utf-8")
         assert f"def {function}(" in text if function else name.endswith(".py"), test
 
