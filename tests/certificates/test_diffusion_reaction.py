@@ -8,7 +8,7 @@ import pytest
 
 import physrank as pr
 from energy_cases import bound, closed, diffusion, distance
-from helpers import solve
+from helpers import solve, with_state
 from physrank.certificates import diffusion_reaction
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy, largest, row_defects
 from physrank.equations import DiffusionReaction
@@ -156,3 +156,44 @@ def test_stiff_parts_do_not_decay_when_steps_grow():
         assert np.all(
             found <= np.maximum(following / step, np.abs(1 + following * rates / 2) / (1 - step * rates / 2)) + 1e-9
         )
+
+
+def test_rates_are_the_largest_growth_of_the_reaction_in_every_energy():
+    """⟨J(a, b), (a, b)⟩ / ‖(a, b)‖² over all directions, J = [[1 − ξ, −1], [1, −1]]: never above the rate, and up to it."""
+    energies = diffusion_reaction.Energies.of(diffusion())
+    angle = np.linspace(0, np.pi, 20001)[:, None]
+    a, b = np.cos(angle), np.sin(angle)
+    g, c = energies.coupling, energies.inhibitor
+    for slope in (0.0, 0.3, 1.0, 7.0, 300.0):
+        pushed, pulled = (1 - slope) * a - b, a - b
+        product = a * pushed + g * (a * pulled + b * pushed) + c * b * pulled
+        found = np.max(product / (a * a + 2 * g * a * b + c * b * b), axis=0)
+        rates = energies.rates(slope)
+        assert np.all(found <= rates + 1e-12)
+        np.testing.assert_allclose(found, rates, atol=1e-3 * (1 + slope))
+
+
+def test_a_row_is_farther_off_than_its_defect_where_the_reaction_grows():
+    """At rest, one step with an error in the activator alone: ‖e‖ > ‖e − ½Δt ΔF‖."""
+    problem, error = DiffusionReaction(np.zeros((2, 2, 2)), [0.0, 0.8], threshold=0.0), np.zeros((2, 2, 2, 2))
+    error[1, 0] = 1e-4
+    true = distance(problem, error, 0 * error)
+    assert float(np.linalg.norm(row_defects(problem, error)[0])) < 0.8 * np.linalg.norm(error)
+    assert true <= bound(problem, error, DiffusionReactionEnergy()) <= 2 * true
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_radius_is_one_of_the_tasks_metric(weighted):
+    """An error in one cell of the last row, where the metric weighs most: the radius is not below its norm."""
+    problem = diffusion(0, cells=4)
+    truth, weights = solve(problem), np.full((2, 4, 4), 0.01)
+    weights[0, 1, 2] = 4.0
+    metric = pr.metrics.weights(weights) if weighted else problem.metric()
+    library = {"a": 1.1 * truth, "b": 1.2 * truth}
+    ranking = pr.rank(problem, library, task=pr.tasks.terminal(metric), effort="response")
+    state = truth.copy()
+    state[-1, 0, 1, 2] += 0.1
+    found = DiffusionReactionEnergy()(problem, with_state(ranking, state)).gaps
+    radius = (found.high - found.low)[0, 1] / 4 / ranking.space.distances(ranking.outputs)[0, 1]
+    true = float(ranking.space.norm(state[-1] - truth[-1]))
+    assert true <= radius <= (20 if weighted else 2) * true

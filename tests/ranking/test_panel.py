@@ -96,6 +96,37 @@ def test_concentration_radius():
         pr.select(scores(table, ("a", "b")), confidence=1.0)
 
 
+def with_doubt(table, doubt):
+    uncertainty = doubt * (1 - np.eye(2))
+    return [pr.Scores("test", ("a", "b"), np.asarray(row), uncertainty=uncertainty) for row in table]
+
+
+def test_settled_takes_both_radii_and_the_doubts():
+    """Either mean may be off by the radius; what single inputs leave uncertain comes on top of that."""
+    radius = np.sqrt(np.log(2 * 2 / 0.05) / (2 * 400))
+    for times, doubt, settled in ((1.5, 0, False), (2.5, 0, True), (3, 0.5, True), (3, 1.5, False)):
+        table = np.tile([0.1, 0.1 + times * radius], (400, 1))
+        assert pr.select(with_doubt(table, doubt * radius), bound=1.0, resamples=1).settled is settled
+
+
+def test_without_a_bound_only_doubts_can_unsettle():
+    table = np.tile([0.1, 0.4], (5, 1))
+    for doubt, survives, settled in ((0.2, True, None), (0.5, False, False)):
+        found = pr.select(with_doubt(table, doubt), resamples=1)
+        assert (found.survives_doubt, found.settled) == (survives, settled)
+
+
+def test_names_in_another_order_are_the_same_candidates():
+    doubt = np.array([[0.0, 1.0], [1.0, 0.0]])
+    forward = pr.Scores("test", ("a", "b", "c"), np.array([1.0, 2.0, 3.0]), uncertainty=np.zeros((3, 3)))
+    uncertainty = np.zeros((3, 3))
+    uncertainty[:2, :2] = doubt  # of c and b
+    turned = pr.Scores("test", ("c", "b", "a"), np.array([3.0, 2.0, 1.0]), uncertainty=uncertainty)
+    found = pr.select([forward, turned])
+    assert found.mean_scores.tolist() == [1.0, 2.0, 3.0]
+    assert found.uncertainty[1, 2] == 0.5 and found.uncertainty[0, 1] == 0
+
+
 def test_concentration_radius_grows_with_the_library():
     table = np.full((50, 5), 0.5)
     found = pr.select(scores(table, tuple("abcde")), bound=2.0, confidence=0.9).radius

@@ -37,7 +37,10 @@ def test_nothing_in_a_page_is_taken_for_markup():
     result |= {"notes": [said], "doubts": [said], "response": {said: said}}
     result["certificate"] = {
         **dict.fromkeys(("best", "kind", "target", "norm"), said),
-        "pairs_certified": 0, "pairs": 1, "safe": [said], "state_bound": 1.0,
+        "pairs_certified": 0,
+        "pairs": 1,
+        "safe": [said],
+        "state_bound": 1.0,
         "assumptions": [{"holds": True, "statement": said, "measured": said}],
     }
     page = html_report(result, ranking.plot())
