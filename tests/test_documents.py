@@ -134,6 +134,22 @@ def test_readme_runs_as_it_stands(tmp_path, monkeypatch):
     assert compared >= 2
 
 
+def test_the_page_on_certificates_runs_as_it_stands(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    problem = pr.equations.ReactionDiffusion(np.ones(9), np.ones(9), 1.0, 1.0)
+    candidates = {name: np.pad(np.full(7, size), 1) for name, size in (("a", 0.1), ("b", 0.2), ("c", 0.0))}
+    proofs = [pr.certify(problem, pr.rank(problem, candidates, anchor=way)) for way in ("mean", "medoid")]
+    known = {"pr": pr, "problem": problem, "candidates": candidates, "bounds": 1e-6}
+    known |= dict(zip(("certificate_a", "certificate_b"), proofs, strict=True))
+    text = (ROOT / "docs" / "certificates" / "index.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) >= 4
+    for block in blocks:
+        exec(compile(block, "docs/certificates/index.md", "exec"), known)
+    assert (tmp_path / "proof.json").exists() and known["both"].best == known["certificate"].best
+    assert "It rests on:" in capsys.readouterr().out
+
+
 def test_no_machine_paths():
     for path in ROOT.rglob("*"):
         hidden = any(
