@@ -215,3 +215,14 @@ def test_the_largest_weight_of_a_point_counts():
     found = SineGordonEnergy()(problem, with_state(ranking, state)).gaps
     radius = (found.high - found.low)[0, 1] / 4 / ranking.space.distances(ranking.outputs)[0, 1]
     assert 0.2 <= radius < 10
+
+
+class Driven(SineGordon):
+    """Derived: it may have any other defect."""
+
+
+def test_a_derived_equation_has_no_theorem():
+    problem, truth = stated(waves, 4)
+    ranking = pr.rank(problem, library(problem, truth, 4))
+    derived = Driven(np.zeros(32), np.zeros(32), np.linspace(0, 1, 9), points=32)
+    closed(SineGordonEnergy()(derived, ranking), "the problem is SineGordon")
