@@ -7,7 +7,7 @@ import pytest
 import laws
 import physrank as pr
 from physrank.physics import Problem, capabilities
-from physrank.physics.levels import altered, halved
+from physrank.physics.levels import altered, every, halved
 
 
 def residual(u, f):

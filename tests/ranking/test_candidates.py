@@ -146,3 +146,9 @@ def test_names_that_become_the_same_are_refused():
     twice = xr.DataArray(arrays, dims=("candidate", "x"), coords={"candidate": ["fno", "fno"]})
     with pytest.raises(ValueError, match="names must differ; 'fno' appears twice"):
         pr.rank(ROOT, twice)
+
+
+def test_a_library_without_any_valid_candidate_is_refused():
+    broken = {"a": np.full(3, np.nan), "b": np.full(3, np.inf)}
+    with pytest.raises(ValueError, match=r"Every candidate contains NaN or infinity \(a, b\)"):
+        pr.rank(ROOT, broken, invalid="exclude")
