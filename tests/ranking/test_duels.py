@@ -160,3 +160,15 @@ def test_a_bound_that_a_score_exceeds_is_refused():
         duels.see(np.array([0.5, 1.5]))
     with pytest.raises(ValueError, match="finite number > 0"):
         Duels(2, tolerance=0.0, total=None, bound=-1.0)
+
+
+def test_all_rivals_of_a_candidate_share_the_error():
+    """N − 1 bets against it, and the mean of their capitals must reach 1/α: their sum (N − 1)/α."""
+    for candidates in (2, 5):
+        duels = Duels(candidates, tolerance=0.0, total=None, bound=1.0)
+        alive = np.ones(candidates, bool)
+        duels.evidence[0] = 0.0
+        duels.totals = np.arange(candidates, dtype=float)
+        for capital, lost in ((0.99 * (candidates - 1) / 0.05, []), (1.01 * (candidates - 1) / 0.05, [1])):
+            duels.evidence[0][0, 1] = capital  # of one rival alone
+            assert list(duels.drop(alive.copy(), 0.05)) == lost
