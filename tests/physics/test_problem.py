@@ -27,6 +27,9 @@ def test_raw_norms_are_the_papers():
     np.testing.assert_allclose(
         field.residual_energy(jnp.asarray(r)), 0.25 * boundary + 0.25**2 * np.sum(inner**2), rtol=1e-13
     )
+    wave = pr.equations.SineGordon(np.zeros(8), np.zeros(8), times, points=8)
+    r = random.standard_normal((3, 2, 8))
+    np.testing.assert_allclose(wave.residual_energy(jnp.asarray(r)), dx * np.sum(r**2), rtol=1e-13)
     march = pr.Marching(lambda u: u, np.zeros(4))
     r = random.standard_normal((3, 4))
     np.testing.assert_allclose(march.residual_energy(jnp.asarray(r)), np.sum(r**2) / 4, rtol=1e-13)

@@ -130,6 +130,8 @@ def test_no_acceptable_multiplier_is_not_converged():
     response = laws._respond(problem, jnp.asarray([0.5]), Correction(backtrack=(0.5, 1)))
     assert float(response.multiplier) == 0
     assert not bool(response.converged)
+    nowhere = pr.rank(problem, {"a": [0.5], "b": [0.6]}, corrections=Correction(backtrack=(0.5, 1)))
+    assert "no correction was acceptable" in nowhere.unresolved
     anchor_allowed = pr.Stationary(lambda x: x**2 - 4, admissible=lambda x: x < 1)
     stays = laws._respond(anchor_allowed, jnp.asarray([0.5]), Correction(backtrack=(0, 0.5, 1)))
     assert float(stays.multiplier) == 0
