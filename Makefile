@@ -8,7 +8,7 @@ ITSELF := $(INSTALL) --no-deps --no-build-isolation
 PYTEST := -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 INSTRUMENT := $(addprefix tests/,geometry physics equations rungs ranking certificates report)
 
-.PHONY: demo test test-slow test-oldest lint bench bench-references yardstick scale docs results lock dist clean
+.PHONY: demo test test-slow test-oldest mutants lint bench bench-references yardstick scale docs results lock dist clean
 
 demo: .venv/.base
 	$(BIN)/physrank demo
@@ -20,6 +20,11 @@ test: .venv/.dev
 # kind; 1,000 damaged files of every layout. Two hours on two cores; PHYSRANK_TRIALS=1000 for less.
 test-slow: .venv/.dev
 	$(BIN)/python -m pytest -m slow -n auto -rP
+
+# Small faults, one at a time, in copies of the source: the tests named in tests/mutants must notice each. Prints what survives;
+# goes on where it stopped. One of them: make mutants ONLY="largest + near"; after `make test`, which it repeats: TRUSTED=1.
+mutants: .venv/.dev
+	$(BIN)/python bench/mutants.py --only "$(ONLY)" $(if $(TRUSTED),--trusted)
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

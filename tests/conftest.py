@@ -37,12 +37,15 @@ LONGEST = (
     "lab/equations/test_sine_gordon.py",
 )
 CACHE = "JAX_COMPILATION_CACHE_DIR"
+SHARED = os.environ.get(
+    "PHYSRANK_COMPILATIONS"
+)  # a cache that outlives the run, for many runs of nearly the same source
 
 
 def pytest_configure(config):
     """Whoever starts the run makes the cache; its workers inherit it, and so do processes that tests start."""
     if not hasattr(config, "workerinput"):
-        os.environ[CACHE] = tempfile.mkdtemp(prefix="physrank-compilations-")
+        os.environ[CACHE] = SHARED or tempfile.mkdtemp(prefix="physrank-compilations-")
         os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
         os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
     jax.config.update("jax_compilation_cache_dir", os.environ[CACHE])
@@ -51,7 +54,7 @@ def pytest_configure(config):
 
 
 def pytest_unconfigure(config):
-    if not hasattr(config, "workerinput"):
+    if not hasattr(config, "workerinput") and not SHARED:
         shutil.rmtree(os.environ.pop(CACHE, ""), ignore_errors=True)
 
 
@@ -80,9 +83,15 @@ def no_rescue(monkeypatch):
     monkeypatch.setattr(rescue, "UNKNOWNS", 0)
 
 
+@pytest.fixture
+def precision():
+    """Of what tests themselves compute with JAX; files that want it as users have it, single, say so by their own."""
+    return double()
+
+
 @pytest.fixture(autouse=True)
-def _float64(promotion):
-    with double(), jax.numpy_dtype_promotion(promotion):
+def _settings(promotion, precision):
+    with precision, jax.numpy_dtype_promotion(promotion):
         yield
 
 

@@ -10,7 +10,7 @@ import physrank
 TESTS, SOURCE = Path(__file__).parent, Path(physrank.__file__).parent
 LABORATORY = ("torch", "neuralop", "physrank.lab", "lab_helpers", "networks")
 ABOUT_EVERYTHING = ("external", "documents", "examples", "architecture")  # these may import anything
-CROSS_CUTTING = (*ABOUT_EVERYTHING, "laws", "boundaries", "layout", "package", "torch_tensors")
+CROSS_CUTTING = (*ABOUT_EVERYTHING, "laws", "boundaries", "layout", "mutants", "package", "torch_tensors")
 FILES = sorted(TESTS.rglob("test_*.py"))
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import physrank as pr
 from fields import candidates_around, field_problem, random_problem, zero_of
+from physrank.certificates import Assumption, Certificate, Enclosure
+from physrank.certificates.certificate import Zero
 
 
 def test_a_certificate_reads_as_a_paragraph():
@@ -47,3 +49,35 @@ def test_a_certificate_is_stored_as_json(tmp_path):
     ranking = pr.rank(problem, {"a": zero_of(problem) * 1.01, "b": zero_of(problem) * 0.5})
     path = pr.certify(problem, ranking).to_json(tmp_path / "deep" / "proof.json")
     assert json.loads(path.read_text())["best"] == "a"
+
+
+def made(low, high, *, holds=True, **options):
+    """Two candidates, of whose gap so much is known; b is the worse one where it is positive."""
+    gaps = pr.geometry.GapIntervals(np.array([[0.0, low], [-high, 0.0]]), np.array([[0.0, high], [-low, 0.0]]))
+    found = Enclosure("theorem", "it", gaps, 1.0, "a norm", (Assumption("it holds", holds, "made so"),))
+    return Certificate(("a", "b"), np.zeros((2, 2)), found, options.pop("tolerance", 0.0), **options)
+
+
+def test_a_pair_without_a_sign_is_open_unless_both_ends_are_within_the_tolerance():
+    for low, high, is_open in ((-0.5, 3.0, True), (-3.0, 0.5, True), (-0.5, 0.7, False), (0.1, 3.0, False)):
+        certificate = made(low, high, tolerance=1.0)
+        assert (certificate.open_pairs == [("a", "b")]) is is_open
+        assert certificate.settled is not is_open
+
+
+def test_one_failed_assumption_opens_every_pair():
+    assert made(1.0, 2.0).signs[0, 1] == 1 and made(1.0, 2.0).best == "a"
+    failed = made(1.0, 2.0, holds=False, tolerance=9.0)
+    assert not failed.signs.any() and not failed.settled and np.isinf(failed.gaps.high[0, 1])
+
+
+def test_whoever_wants_the_best_needs_no_order():
+    for wanted, settled in (("pairs", False), ("best", True)):
+        assert made(-0.5, 3.0, tolerance=1.0, wanted=wanted).settled is settled
+
+
+def test_zeros_are_the_same_only_where_one_lies_where_the_other_is_alone():
+    first = Zero(np.zeros(2), within=0.3, alone=0.5)
+    for within, alone, same in ((0.1, 1.2, False), (0.1, 1.4, True)):
+        other = Zero(np.array([0.6, 0.8]), within, alone)  # one apart
+        assert first.is_surely(other) is same and other.is_surely(first) is same

@@ -6,11 +6,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from energy_cases import bound, diffusion, distance
-from helpers import solve
+import physrank as pr
+from energy_cases import bound, closed, diffusion, distance
+from helpers import solve, with_state
 from physrank.certificates import diffusion_reaction
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy, largest, row_defects
 from physrank.equations import DiffusionReaction
+from physrank.physics.levels import altered
 from physrank.physics.neumann import neumann_laplacian
 
 
@@ -42,13 +44,26 @@ def test_trapezoidal_growth_holds_for_pairs_of_states():
 
 
 def test_local_rates_cover_the_secant_slopes():
-    random = np.random.default_rng(1)
-    for _ in range(500):
-        s, e = random.uniform(-2, 2), random.uniform(-1, 1) * 10.0 ** random.uniform(-3, 1)
-        u, reach = s - e, abs(e)
-        slope = s * s + s * u + u * u
-        assert max(0.75 * s**2, 3 * s**2 - 3 * abs(s) * reach) <= slope + 1e-12
-        assert slope <= 3 * s**2 + 3 * abs(s) * reach + reach**2 + 1e-12
+    """What the rates of a row are computed from, a bound of e − ½Δt ΔF, is given as it is: no slope between s and u may ask
+    for a higher rate. Slopes below 3s², above 3s² + 3|s||e| (at s = 0) and far from s are among them."""
+    problem, random = diffusion(0), np.random.default_rng(1)
+    energies, spacing, step = diffusion_reaction.Energies.of(problem), problem.spacing, 0.01
+    rate = jax.jit(lambda w: -problem.trapezoid(w, w, (problem.diffusion, problem.threshold), jnp.asarray(1.0)))
+    sharp = 0
+    for k in range(120):
+        s = random.uniform(-2, 2) * np.ones((2, 8, 8)) * (k % 4 > 0)
+        error = np.zeros_like(s)
+        error[0, 2, 3] = random.choice([-1, 1]) * 10.0 ** random.uniform(-2, 0.8)  # one cell: |e| = ‖e‖/h
+        u = s - error
+        change = np.asarray(rate(s)) - np.asarray(rate(u))
+        bounds = energies.norms((error - step / 2 * change)[None], spacing**2)[0]
+        least, most = np.abs(s[0]).min(), np.abs(s[0]).max()
+        found = diffusion_reaction.local_rates(energies, bounds, step, least, most, spacing)
+        slope = float(s[0, 2, 3] ** 2 + s[0, 2, 3] * u[0, 2, 3] + u[0, 2, 3] ** 2)
+        needed = energies.rates(slope)
+        assert np.all(found >= needed - 2e-9 * (1 + slope))  # as much is added to every rate for round-off
+        sharp += np.any(found <= needed + 0.05 * np.abs(needed))
+    assert sharp > 20  # and often no more than needed
 
 
 def test_numbers_out_of_range_bound_nothing():
@@ -149,3 +164,70 @@ def test_what_defects_may_be_off_by_counts_like_defects():
         diffusion_reaction.carry(problem, state, *rows)[1] for rows in ((none, doubt), (doubt, none))
     )
     assert np.all(as_doubt >= as_defect * (1 - 1e-6))
+
+
+def test_what_the_proof_needs_of_the_data_is_named():
+    """Data that no constructor lets through: steps of 2 and more, no diffusion, time that runs backwards."""
+    problem = diffusion(0, cells=4)
+    ranking = pr.rank(problem, {"a": solve(problem), "b": 1.1 * solve(problem)}, effort="response")
+    assert all(a.holds for a in DiffusionReactionEnergy()(problem, ranking).assumptions)
+    for changes, words in (
+        ({"times": problem.times * 2.5 / 0.2}, "every step is shorter than 2"),
+        ({"diffusion": problem.diffusion * jnp.asarray([1.0, -1.0])}, "both diffusion coefficients are positive"),
+        ({"times": -problem.times}, "time increases"),
+    ):
+        closed(DiffusionReactionEnergy()(altered(problem, **changes), ranking), words)
+
+
+def test_stiff_parts_do_not_decay_when_steps_grow():
+    """‖e + ½Δt'ΔF‖ / ‖e − ½Δt ΔF‖ tends to Δt'/Δt for the stiffest modes, whatever the rate of the slow ones is."""
+    rates = np.array([-30.0, -1.0, 0.5])
+    for step, following in ((0.1, 0.1), (0.1, 0.3), (0.3, 0.1)):
+        found = diffusion_reaction.growth(rates, step, following)
+        for stiffness in 10.0 ** np.arange(1, 7):
+            seen = (1 - following * stiffness / 2) / (1 + step * stiffness / 2)
+            assert np.all(abs(seen) <= found[-rates <= stiffness] + 1e-12)
+        assert np.all(
+            found <= np.maximum(following / step, np.abs(1 + following * rates / 2) / (1 - step * rates / 2)) + 1e-9
+        )
+
+
+def test_rates_are_the_largest_growth_of_the_reaction_in_every_energy():
+    """⟨J(a, b), (a, b)⟩ / ‖(a, b)‖² over all directions, J = [[1 − ξ, −1], [1, −1]]: never above the rate, and up to it."""
+    energies = diffusion_reaction.Energies.of(diffusion())
+    angle = np.linspace(0, np.pi, 20001)[:, None]
+    a, b = np.cos(angle), np.sin(angle)
+    g, c = energies.coupling, energies.inhibitor
+    for slope in (0.0, 0.3, 1.0, 7.0, 300.0):
+        pushed, pulled = (1 - slope) * a - b, a - b
+        product = a * pushed + g * (a * pulled + b * pushed) + c * b * pulled
+        found = np.max(product / (a * a + 2 * g * a * b + c * b * b), axis=0)
+        rates = energies.rates(slope)
+        assert np.all(found <= rates + 1e-12)
+        np.testing.assert_allclose(found, rates, atol=1e-3 * (1 + slope))
+
+
+def test_a_row_is_farther_off_than_its_defect_where_the_reaction_grows():
+    """At rest, one step with an error in the activator alone: ‖e‖ > ‖e − ½Δt ΔF‖."""
+    problem, error = DiffusionReaction(np.zeros((2, 2, 2)), [0.0, 0.8], threshold=0.0), np.zeros((2, 2, 2, 2))
+    error[1, 0] = 1e-4
+    true = distance(problem, error, 0 * error)
+    assert float(np.linalg.norm(row_defects(problem, error)[0])) < 0.8 * np.linalg.norm(error)
+    assert true <= bound(problem, error, DiffusionReactionEnergy()) <= 2 * true
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_radius_is_one_of_the_tasks_metric(weighted):
+    """An error in one cell of the last row, where the metric weighs most: the radius is not below its norm."""
+    problem = diffusion(0, cells=4)
+    truth, weights = solve(problem), np.full((2, 4, 4), 0.01)
+    weights[0, 1, 2] = 4.0
+    metric = pr.metrics.weights(weights) if weighted else problem.metric()
+    library = {"a": 1.1 * truth, "b": 1.2 * truth}
+    ranking = pr.rank(problem, library, task=pr.tasks.terminal(metric), effort="response")
+    state = truth.copy()
+    state[-1, 0, 1, 2] += 0.1
+    found = DiffusionReactionEnergy()(problem, with_state(ranking, state)).gaps
+    radius = (found.high - found.low)[0, 1] / 4 / ranking.space.distances(ranking.outputs)[0, 1]
+    true = float(ranking.space.norm(state[-1] - truth[-1]))
+    assert true <= radius <= (20 if weighted else 2) * true

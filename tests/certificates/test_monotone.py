@@ -100,3 +100,33 @@ def test_a_metric_that_is_too_strong_is_refuted_and_the_right_one_is_not():
         metric = lambda s, c=factor: lambda z: c * (2 + 0.75 * s**2) * z  # noqa: E731
         certificate = pr.certify(problem, ranking, by=StronglyMonotone(metric=metric, coercivity=factor * 2.0))
         assert (not certificate.failed) is holds
+
+
+def test_it_is_sharp_for_one_unknown():
+    """4x = 3, half-way corrected: ‖s − u‖_M is ‖A(s)‖ in the dual norm, and the gap moves by all that is allowed."""
+    problem = pr.Stationary(lambda x: 4 * x - 3)
+    half = pr.Correction(step=0.5)
+    ranking = pr.rank(problem, {"a": np.array([1.0]), "b": np.array([0.1])}, anchor=np.array([2.0]), corrections=half)
+    found = StronglyMonotone(metric=lambda s: lambda z: 4 * z, coercivity=4.0)(problem, ranking)
+    error = abs(float(ranking.state[0]) - 0.75)
+    assert 2 * error <= found.state_bound <= 2 * error * (1 + 1e-9)
+    true = pr.geometry.gaps_of(ranking.space, ranking.outputs, np.array([0.75]))[0, 1]
+    moved, width = abs(true - ranking.gaps[0, 1]), (found.gaps.high - found.gaps.low)[0, 1]
+    assert moved <= width / 2 <= moved * (1 + 1e-9)
+
+
+def test_operations_without_a_bound_of_their_round_off_make_an_estimate():
+    for residual, kind in ((lambda x: 4 * x - 3, "theorem"), (lambda x: 4 * x - 3 + 0 * jnp.sinh(x), "estimate")):
+        problem = pr.Stationary(residual)
+        ranking = pr.rank(problem, {"a": np.array([1.0]), "b": np.array([0.1])})
+        assert StronglyMonotone(metric=lambda s: lambda z: 4 * z, coercivity=4.0)(problem, ranking).kind == kind
+
+
+def test_a_metric_that_is_a_little_too_strong_is_refuted():
+    """⟨A(s) − A(v), s − v⟩ = 2 ‖s − v‖² where 2.2 is stated."""
+    problem = pr.Stationary(lambda x: 2 * x - 1)
+    ranking = pr.rank(problem, {"a": np.array([1.0, 0.2]), "b": np.array([0.1, 0.3])})
+    for constant, holds in ((2.0, True), (2.2, False)):
+        stated = StronglyMonotone(metric=lambda s, c=constant: lambda z: c * z, coercivity=constant)
+        failed = [a.statement for a in stated(problem, ranking).assumptions if not a.holds]
+        assert (not failed) is holds and all("secant inequality" in statement for statement in failed)

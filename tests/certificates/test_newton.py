@@ -169,3 +169,54 @@ def test_the_defect_of_an_adjoint_solve_has_round_off_of_its_own():
             below += sum(newton._norm(row) < norm for row, norm in zip(rows, norms, strict=True))
             assert all(seen.missing[a, b] >= norm for a, b, norm in zip(i, j, norms, strict=True))
     assert below > 0
+
+
+def one_unknown(residual, anchor, **options):
+    problem = pr.Stationary(residual, solver=pr.Dense())
+    ranking = pr.rank(problem, {"a": np.array([1.3]), "b": np.array([1.45])}, anchor=np.array([anchor]), **options)
+    return problem, ranking
+
+
+def test_it_is_sharp_for_one_unknown():
+    """x² = 2 from above: e − e²/2v = η, the very equation of the bound. Any smaller constant would miss the zero."""
+    for anchor in (1.5, 1.8, 2.5):
+        problem, ranking = one_unknown(lambda x: x**2 - 2, anchor)
+        found = LocalNewton(degree=2)(problem, ranking)
+        error = abs(float(ranking.state[0]) - np.sqrt(2))
+        assert error <= found.state_bound <= error * (1 + 1e-6)
+        true = pr.geometry.gaps_of(ranking.space, ranking.outputs, np.sqrt([2.0]))[0, 1]
+        moved, width = abs(true - ranking.gaps[0, 1]), (found.gaps.high - found.gaps.low)[0, 1]
+        assert moved <= width / 2 <= moved * (1 + 1e-6)
+        assert found.zero is not None and anchor - np.sqrt(2) <= found.zero.within <= (anchor - np.sqrt(2)) * (1 + 1e-6)
+        assert found.zero.alone < anchor + np.sqrt(2)  # the other zero is not in the ball
+
+
+def test_too_far_begins_where_the_equation_of_the_bound_has_no_solution():
+    """4aη = (2 − v²)/v² for x² = 2: at v = 1 it is one."""
+    for anchor, holds_there in ((1.01, True), (0.99, False), (0.8, False)):
+        problem, ranking = one_unknown(lambda x: x**2 - 2, anchor)
+        found = LocalNewton(degree=2)(problem, ranking)
+        assert [a.holds for a in found.assumptions if "close enough" in a.statement] == [holds_there]
+        assert np.any(found.gaps.signs) <= holds_there
+
+
+def test_the_third_derivative_counts_where_the_second_vanishes():
+    """x + x³ = 0.1 from 0: all of the remainder is e³."""
+    problem, ranking = one_unknown(lambda x: x + x**3 - 0.1, 0.0)
+    zero = np.roots([1, 0, 1, -0.1])
+    zero = float(zero[np.abs(zero.imag) < 1e-12].real[0])
+    found = LocalNewton(degree=3)(problem, ranking)
+    assert all(a.holds for a in found.assumptions)
+    assert abs(float(ranking.state[0]) - zero) <= found.state_bound < 1
+
+
+def test_a_degree_that_is_too_low_is_noticed():
+    problem, ranking = one_unknown(lambda x: x + 0.01 * x**3 - 1.4, 1.4)
+    for degree, fine in ((2, False), (3, True)):
+        found = LocalNewton(degree=degree)(problem, ranking)
+        assert [a.holds for a in found.assumptions if "polynomial of degree" in a.statement] == [fine]
+
+
+def test_operations_without_a_bound_of_their_round_off_make_an_estimate():
+    for residual, kind in ((lambda x: x**2 - 2, "theorem"), (lambda x: x**2 - 2 + 0 * jnp.sinh(x), "estimate")):
+        assert LocalNewton(degree=2)(*one_unknown(residual, 1.5)).kind == kind

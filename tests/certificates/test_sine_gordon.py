@@ -7,11 +7,12 @@ import pytest
 import physrank as pr
 from energy_cases import CONTINUUM, bound, closed, distance, library, off, refined, stated, waves
 from exact import breather, kinks
-from helpers import solve
+from helpers import solve, with_state
 from physrank.certificates import sine_gordon
 from physrank.certificates.sine_gordon import SineGordonEnergy
 from physrank.equations import SineGordon
 from physrank.geometry.lifts import lift
+from physrank.physics.levels import altered
 
 
 def test_odd_grids():
@@ -134,3 +135,94 @@ def test_secant_slopes_are_within_half_the_distance():
         assert np.all(np.abs(sine_gordon.MASSES**2 - slope) <= found + 1e-9)
         used = max(used, abs(slope - np.cos(s)) / abs(d))
     assert 0.45 < used <= 0.5
+
+
+def test_the_linear_substep_preserves_every_energy():
+    """Velocity Verlet for u_tt = c² u_xx − κ² u, one substep of a size at which its own frequencies are far from the true."""
+    problem, step = waves(1), 0.08
+    energies, row = sine_gordon.Energies.verlet(problem, step), np.random.default_rng(0).standard_normal((2, 32))
+    for k, mass in enumerate(sine_gordon.MASSES):
+        square = (float(problem.speed) * np.arange(17)) ** 2 + mass**2
+        pull = lambda u, square=square: np.fft.irfft(-square * np.fft.rfft(u), n=32)  # noqa: E731
+        half = row[1] + step / 2 * pull(row[0])
+        ahead = row[0] + step * half
+        before, after = energies.norms(np.stack([row, [ahead, half + step / 2 * pull(ahead)]]))[:, k]
+        np.testing.assert_allclose(after, before, rtol=1e-9)
+    assert step * float(problem.speed) * 16 / 2 > 0.4
+
+
+def test_a_bound_in_an_energy_bounds_both_fields():
+    """The slowest mode has the largest displacement for its energy, and a velocity alone has its own."""
+    problem = waves(0)
+    for energies in (sine_gordon.Energies.verlet(problem, 0.01), sine_gordon.Energies.continuous(problem)):
+        rest, push = np.zeros((2, 2, 32)), np.array([3.0, 0.5])
+        rest[0, 0], rest[1, 1] = push[0], push[1]
+        for fields, size, share in zip(energies.norms(rest), push * np.sqrt(2 * np.pi), ((1, 0), (0, 1)), strict=True):
+            for k in range(len(fields)):  # from any energy alone
+                alone = np.where(np.arange(len(fields)) == k, fields, np.inf)
+                assert size <= energies.in_metric(alone, *share) <= size * (1 + 1e-2)
+
+
+def test_functions_count_the_last_mode_once():
+    """cos(nx/2) has twice its square on the grid: as functions, another candidate is the better one."""
+    points = 16
+    x, rows = np.arange(points) * 2 * np.pi / points, np.zeros((3, 2, points))
+    problem = SineGordon(0 * x, 0 * x, np.linspace(0, 0.1, 3), points=points)
+    jagged, smooth = rows.copy(), rows.copy()
+    jagged[-1, 0], smooth[-1, 0] = 0.6 * np.cos(8 * x), 0.7 * np.sin(x)
+    ranking = pr.rank(problem, {"jagged": jagged, "smooth": smooth}, effort="response")
+    found = SineGordonEnergy("continuum")(problem, ranking).gaps
+    true = np.pi * (0.7**2 - 0.6**2)
+    assert found.low[0, 1] <= true <= found.high[0, 1]
+    assert found.high[0, 1] - found.low[0, 1] < 1e-6
+    assert ranking.gaps[0, 1] < 0 < found.low[0, 1]
+
+
+def test_a_force_that_changes_within_a_substep():
+    """The equation's force is linear between samples; a path for another force misses the rows that follow this one."""
+    coarse = np.linspace(0, 1, 9)
+    samples = 4 * np.cos(3 * coarse)
+    force = lambda t, x: np.interp(t, coarse, samples) + 0 * x  # noqa: E731
+    still, times = np.zeros(8), np.linspace(0, 1, 3)
+    problem, fine = (SineGordon(still, still, times, forcing=force, points=8, substeps=n) for n in (4, 256))
+    state = solve(problem)
+    true = distance(problem, state, solve(fine))
+    assert 1e-3 < true <= bound(problem, state, CONTINUUM) <= 2 * true
+
+
+def test_steps_beyond_stability_are_named():
+    problem, truth = stated(waves, 2)
+    ranking = pr.rank(problem, library(problem, truth, 2))
+    step = float(np.diff(problem.times).max()) / problem.substeps
+    number = step * np.hypot(16 * float(problem.speed), 1.0)
+    for share, holds in ((0.99, True), (1.01, False)):
+        slower = altered(problem, times=problem.times * 2 / number * share)
+        found = SineGordonEnergy()(slower, ranking)
+        assert [a.holds for a in found.assumptions if "every substep is stable" in a.statement] == [holds]
+        assert holds or not np.any(found.gaps.signs)
+    backwards = altered(problem, times=-problem.times)
+    closed(SineGordonEnergy()(backwards, ranking), "time increases")
+
+
+def test_the_largest_weight_of_a_point_counts():
+    """An error where the metric weighs most: the radius is not below it."""
+    problem, truth = stated(waves, 3)
+    weights = np.full((2, 32), 0.01)
+    weights[0, 7] = 4.0
+    ranking = pr.rank(problem, library(problem, truth, 3), task=pr.tasks.terminal(pr.metrics.weights(weights)))
+    state = truth.copy()
+    state[-1, 0, 7] += 0.1
+    found = SineGordonEnergy()(problem, with_state(ranking, state)).gaps
+    radius = (found.high - found.low)[0, 1] / 4 / ranking.space.distances(ranking.outputs)[0, 1]
+    assert 0.2 <= radius < 10
+
+
+class Driven(SineGordon):
+    """Derived: it may have any other defect."""
+
+
+def test_a_derived_equation_has_no_theorem():
+    problem, truth = stated(waves, 4)
+    ranking = pr.rank(problem, library(problem, truth, 4))
+    derived = Driven(np.zeros(32), np.zeros(32), np.linspace(0, 1, 9), points=32)
+    closed(SineGordonEnergy()(derived, ranking), "the problem is SineGordon")

@@ -31,3 +31,10 @@ def test_rank_until_certified_corrects_only_while_something_is_open():
         pr.rank(problem, easy, until="never")
     assert "Certificate" in str(first)
     assert first.to_dict()["certificate"]["pairs_certified"] == 10
+
+
+def test_a_rule_judges_by_what_was_asked_for():
+    problem = random_problem(10, 1, 6)
+    ranking = pr.rank(problem, candidates_around(problem, 10), effort="response")
+    for decision in ("pairs", "best"):
+        assert Certified(decision=decision)(problem, ranking).wanted == decision

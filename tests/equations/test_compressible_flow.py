@@ -184,3 +184,27 @@ def test_flow_refuses_other_shapes_and_lengths():
     for length in (0.0, -1.0):
         with pytest.raises(ValueError, match="length must be positive"):
             CompressibleFlow(start[:, :, :4], [0, 0.01], "periodic", length=length)
+
+
+def test_viscous_stress_is_four_thirds_shear_and_bulk_along_the_axis_and_shear_across():
+    """Velocities (1, 1) against rest over one cell, with density 2."""
+    left, right = np.zeros((2, 4, 1, 1))
+    left[0] = right[0] = 2.0
+    right[1:3] = 2.0
+    problem = flow(2, 5)
+    for axis, along in ((1, 0), (2, 1)):
+        found = np.asarray(problem._viscous(*map(jnp.asarray, (left, right)), axis, jnp.asarray(0.3), jnp.asarray(0.5)))
+        expected = 2 * np.where(np.arange(2) == along, 0.3 * 4 / 3 + 0.5, 0.3) / problem.spacing
+        np.testing.assert_allclose(found[1:3, 0, 0], expected, rtol=1e-14)
+        np.testing.assert_allclose(found[3, 0, 0], expected.sum() / 2, rtol=1e-14)  # its work, at the mean velocity
+        assert found[0, 0, 0] == 0
+
+
+def test_states_are_admissible_with_positive_density_and_pressure():
+    problem = flow(1)
+    state = np.asarray(problem.initial)[None].repeat(2, axis=0)
+    assert bool(problem.admissible(jnp.asarray(state)))
+    for channel, value in ((0, -1.0), (2, 1e-6)):  # no density; less energy than the motion alone has
+        broken = state.copy()
+        broken[1, 1, 3], broken[1, channel, 3] = 1.0, value
+        assert not bool(problem.admissible(jnp.asarray(broken)))

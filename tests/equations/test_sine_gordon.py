@@ -80,3 +80,12 @@ def test_sine_gordon_names_substeps_that_keep_the_energy():
     assert energy.max() < 1.1 * energy[0]
     assert energy.min() > 0.1 * energy[0]
     assert number <= 4  # a substep below 2 / √(1 + (π/12.5)²), seven per row
+
+
+def test_sine_gordon_force_is_that_of_every_substep():
+    """u'' = −u + f(t) for a small uniform field pushed by cos 3t: exact, and the force changes within a row."""
+    times = np.linspace(0, 1, 3)
+    pushed = SineGordon(
+        np.zeros(8), np.zeros(8), times, forcing=lambda t, x: 1e-4 * np.cos(3 * t) + 0 * x, points=8, substeps=64
+    )
+    np.testing.assert_allclose(solve(pushed)[:, 0, 0], 1e-4 * (np.cos(times) - np.cos(3 * times)) / 8, atol=1e-8)

@@ -39,9 +39,17 @@ def test_rank_reveals_duplicates_and_dependence():
     assert ComparisonSubspace.of(space, np.stack([a, b, a])).rank == 1
     assert ComparisonSubspace.of(space, np.stack([a, b, (a + b) / 2, 3 * a - 2 * b])).rank == 1
     assert ComparisonSubspace.of(space, np.stack([a, b, 0 * a])).rank == 2
-    # Copies that differ by round-off of a large common part are copies.
-    common = 1e6 * np.ones(4)
-    assert ComparisonSubspace.of(space, np.stack([common, common * (1 + 1e-16), common + 1e-11])).rank == 0
+
+
+def test_copies_that_differ_by_round_off_of_a_large_common_part_are_copies():
+    """One unit in the last place, here and there; what is a hundred times that is a difference."""
+    random = np.random.default_rng(0)
+    common, space = 1e6 * random.uniform(1, 2, (1, 40)), TaskSpace.mean_square((40,))
+    last = np.spacing(common) * random.integers(-1, 2, (3, 40))
+    copies = common + last
+    assert len(np.unique(copies, axis=0)) == 3
+    assert ComparisonSubspace.of(space, copies).rank == 0
+    assert ComparisonSubspace.of(space, common + 100 * last).rank == 2
 
 
 def test_small_rank_sees_everything():

@@ -91,3 +91,38 @@ def test_regret():
     assert geometry.regret(losses, 0) == 2
     assert geometry.normalized_regret(losses, 2) == 0.5
     assert geometry.normalized_regret([1.0, 1.0 + 1e-12], 1) == pytest.approx(1e-4, rel=1e-3)  # floor 1e-8
+
+
+@given(libraries, targets, weights)
+def test_gaps_are_differences_of_scores_without_their_common_part(outputs, t, w):
+    space = TaskSpace(w)
+    gaps = geometry.gaps_of(space, outputs, t)
+    np.testing.assert_allclose(gaps, geometry.gap_matrix(geometry.scores_of(space, outputs, t)), atol=1e-10)
+    np.testing.assert_array_equal(gaps, -gaps.T)
+    far = np.array([[1e8], [1e8 + 1]])  # squares have lost the last digit of the gap
+    assert geometry.gaps_of(TaskSpace(np.ones(1)), far, np.zeros(1))[0, 1] == 2e8 + 1
+
+
+def test_ties_keep_the_order_of_the_candidates_however_many_there_are():
+    scores = np.arange(200) % 2
+    assert geometry.best_first(scores) == [*range(0, 200, 2), *range(1, 200, 2)]
+
+
+def test_a_pair_is_settled_when_nothing_that_may_happen_changes_its_label():
+    gaps = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    for uncertainty, tolerance, settled in [
+        (0.5, 0.0, True),  # the sign survives
+        (1.0, 0.0, False),  # it may become a tie
+        (2.0, 2.5, False),  # within the tolerance now, not whatever happens
+        (1.4, 2.5, True),  # within it whatever happens
+        (np.nan, 9.0, False),
+    ]:
+        found = geometry.settled_pairs(gaps, np.full((2, 2), uncertainty), tolerance)
+        assert found.tolist() == [[True, settled], [settled, True]]
+
+
+def test_possible_regret_is_what_the_worst_case_costs():
+    gaps = geometry.gap_matrix([1.0, 3.0, 4.0])  # the first leads by 2 and 3
+    assert geometry.possible_regret(gaps, np.zeros((3, 3))).tolist() == [0.0, 2.0, 3.0]
+    assert geometry.possible_regret(gaps, np.full((3, 3), 2.5)).tolist() == [0.5, 4.5, 5.5]
+    assert geometry.possible_regret(gaps, np.full((3, 3), np.nan)).tolist() == [np.inf] * 3

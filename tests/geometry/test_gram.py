@@ -60,6 +60,13 @@ def test_what_is_no_metric_is_refused(matrix, complaint):
         metrics.gram(matrix).space((40,))
 
 
+def test_symmetric_up_to_the_rounding_of_an_assembly_and_no_further():
+    skew = sparse.csr_array(([1.0], ([0], [1])), shape=(40, 40))
+    metrics.gram(MASS + 1e-13 * skew).space((40,))
+    with pytest.raises(ValueError, match="symmetric"):
+        metrics.gram(MASS + 1e-6 * skew).space((40,))
+
+
 def test_an_output_of_another_size_is_refused():
     with pytest.raises(ValueError, match="outputs of 40 numbers"):
         metrics.gram(MASS).space((41,))

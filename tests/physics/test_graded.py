@@ -134,6 +134,21 @@ def test_force_on_fewer_rows_is_interpolated():
         )
 
 
+@pytest.mark.parametrize("kind", [Burgers, SineGordon])
+def test_fewer_substeps_are_those_that_a_constructor_would_take(kind):
+    """The same numbers at fewer moments: nothing is interpolated, and nothing is left from before."""
+    fields = (np.sin, 0.1) if kind is Burgers else (np.sin, np.cos)
+    time = {"forcing": lambda t, x: np.sin(x + 9 * t), "times": np.linspace(0, 0.2, 5), "points": 16}
+    stated = {} if kind is SineGordon else {"viscosity": fields[1]}
+    build = lambda n: kind(fields[0], *(() if stated else fields[1:]), **stated, **time, substeps=n)  # noqa: E731
+    fewer, built = build(8).coarsen(substeps=4), build(4)
+    assert fewer.substeps == built.substeps == 4
+    for a, b in zip(*map(leaves, (fewer, built)), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+    with pytest.raises(ValueError, match="substeps must divide 8"):
+        build(8).coarsen(substeps=3)
+
+
 def still(problem):
     return eqx.tree_at(lambda p: p.forcing, problem, jnp.zeros_like(problem.forcing))
 

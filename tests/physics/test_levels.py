@@ -7,7 +7,7 @@ import pytest
 import laws
 import physrank as pr
 from physrank.physics import Problem, capabilities
-from physrank.physics.levels import altered, halved
+from physrank.physics.levels import altered, every, halved
 
 
 def residual(u, f):
@@ -102,3 +102,12 @@ def test_halving_and_altering():
     assert (copy.shape, copy.data.shape, copy.residual, OWN.shape) == ((3,), (3,), OWN.residual, (65,))
     with pytest.raises(ValueError, match="Stationary has no force"):
         altered(OWN, force=1)
+
+
+def test_rows_that_are_left_out_are_never_more_than_asked_for():
+    for total in range(2, 30):
+        for rows in range(1, total):
+            kept = every(rows, total)
+            assert kept[0] == 0 and kept[-1] == total - 1
+            assert np.diff(kept).max() <= rows and np.diff(kept).min() >= 1
+            assert len(kept) <= (total - 1) // rows + 2  # and hardly any is kept without need

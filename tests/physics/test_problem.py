@@ -1,9 +1,12 @@
-"""The paper's raw product norms, written out by hand."""
+"""The paper's raw product norms, written out by hand; adjoints and round-off."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import physrank as pr
+from physrank.physics.problem import pullback, roundoff_floor
 
 
 def test_raw_norms_are_the_papers():
@@ -24,6 +27,28 @@ def test_raw_norms_are_the_papers():
     np.testing.assert_allclose(
         field.residual_energy(jnp.asarray(r)), 0.25 * boundary + 0.25**2 * np.sum(inner**2), rtol=1e-13
     )
+    wave = pr.equations.SineGordon(np.zeros(8), np.zeros(8), times, points=8)
+    r = random.standard_normal((3, 2, 8))
+    np.testing.assert_allclose(wave.residual_energy(jnp.asarray(r)), dx * np.sum(r**2), rtol=1e-13)
     march = pr.Marching(lambda u: u, np.zeros(4))
     r = random.standard_normal((3, 4))
     np.testing.assert_allclose(march.residual_energy(jnp.asarray(r)), np.sum(r**2) / 4, rtol=1e-13)
+
+
+def test_round_off_excuses_no_more_than_round_off():
+    """Of a tangent of size one: a few units in the last place of the state; of a broken estimate: nothing."""
+    state = np.linspace(1, 2, 50)
+    floor = float(roundoff_floor(np.asarray(1.0), state))
+    assert 1e-15 * np.linalg.norm(state) < floor < 1e-12 * np.linalg.norm(state)
+    assert float(roundoff_floor(np.asarray(1e3), state)) == pytest.approx(1e3 * floor)
+    for broken in (np.inf, np.nan):
+        assert float(roundoff_floor(np.asarray(broken), state)) == 0
+
+
+def test_pullback_is_the_adjoint_of_complex_maps_too():
+    random = np.random.default_rng(0)
+    at, h, z = random.standard_normal((3, 4, 2)) @ np.array([1, 1j])
+    function = lambda u: (1 + 2j) * u**2 + jnp.conj(u)  # noqa: E731
+    pushed = jax.jvp(function, (at,), (h,))[1]
+    (pulled,) = pullback(function, at)(jnp.asarray(z))
+    np.testing.assert_allclose(np.real(np.vdot(pushed, z)), np.real(np.vdot(h, pulled)), rtol=1e-13)

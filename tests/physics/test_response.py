@@ -1,12 +1,15 @@
 """Variants of the response: midpoints, repetition, partial steps, backtracking, and solves that failed."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import laws
 import physrank as pr
-from physrank.physics import Correction
+from physrank import compute
+from physrank.physics import Correction, chained, respond
 from problems import CASES, reaction_diffusion
 
 
@@ -127,9 +130,28 @@ def test_no_acceptable_multiplier_is_not_converged():
     response = laws._respond(problem, jnp.asarray([0.5]), Correction(backtrack=(0.5, 1)))
     assert float(response.multiplier) == 0
     assert not bool(response.converged)
+    nowhere = pr.rank(problem, {"a": [0.5], "b": [0.6]}, corrections=Correction(backtrack=(0.5, 1)))
+    assert "no correction was acceptable" in nowhere.unresolved
     anchor_allowed = pr.Stationary(lambda x: x**2 - 4, admissible=lambda x: x < 1)
     stays = laws._respond(anchor_allowed, jnp.asarray([0.5]), Correction(backtrack=(0, 0.5, 1)))
     assert float(stays.multiplier) == 0
     assert bool(stays.converged)  # zero was on the list
     ranking = pr.rank(anchor_allowed, {"a": [0.5], "b": [0.6]}, corrections=Correction(backtrack=(0, 0.5, 1)))
     assert any("no physics" in note for note in ranking.notes)
+
+
+def test_a_chain_of_corrections_remembers_every_failure():
+    problem, anchor = reaction_diffusion(2, 6), jnp.asarray(CASES["reaction-diffusion 2-D"].state(5))
+    good = compute.run(respond, problem, anchor, Correction())
+    later = compute.run(respond, problem, good.state, Correction())
+    for name in ("accepted", "solved"):
+        bad = replace(good, **{name: np.asarray(False)})
+        assert bool(chained(good, later).converged)
+        assert not bool(chained(bad, later).converged) and not bool(
+            chained(good, replace(later, **{name: False})).converged
+        )
+    whole = chained(good, later)
+    assert float(whole.defect_norm) == float(good.defect_norm) > float(later.defect_norm)
+    assert int(whole.iterations) == int(good.iterations) + int(later.iterations)
+    assert whole.variant.count == 2 and whole.variant.solves == 2
+    assert Correction(count=2, midpoint=True).solves == 4

@@ -32,3 +32,18 @@ def test_adjoint_identity_needs_the_algebraic_defect(no_rescue):
     object.__setattr__(ranking, "problem", honest)
     estimate = pr.adjoint_gap(ranking, "m0", "m1")
     np.testing.assert_allclose(estimate, ranking.gaps[0, 1], rtol=1e-7)
+
+
+def test_adjoint_identity_is_for_full_corrections():
+    for variant in (pr.Correction(step=0.5), pr.Correction(midpoint=True)):
+        ranking = pr.rank(ROOT, GOOD, corrections=variant)
+        with pytest.raises(ValueError, match="a full correction"):
+            pr.adjoint_gap(ranking, "a", "b")
+
+
+def test_an_adjoint_solve_that_fails_is_told(no_rescue):
+    """The response was solved by a factorisation, the adjoint is asked of an iteration that stops after two steps."""
+    ranking = pr.rank(pr.Stationary(bratu, data=1.0), library("stationary, dense"), effort="response")
+    object.__setattr__(ranking, "problem", pr.Stationary(bratu, data=1.0, solver=pr.Krylov("cg", max_steps=2)))
+    with pytest.raises(pr.UnresolvedError, match="adjoint solve did not converge"):
+        pr.adjoint_gap(ranking, "m0", "m1")

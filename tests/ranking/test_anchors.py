@@ -39,3 +39,11 @@ def test_arrays_given_as_anchor_are_lifted():
     problem = burgers(points=64)
     coarse = np.zeros((6, 16))
     assert pr.rank(problem, {"a": coarse, "b": coarse + 0.1}, anchor=coarse).response.anchor.shape == (6, 64)
+
+
+def test_the_medoid_minimises_distances_not_their_squares():
+    """0, 1, 2, 3 and 20 on a line: the median is in the middle, whatever the last one is; squares would move towards it."""
+    line = {name: [float(x)] for name, x in zip("abcde", (0, 1, 2, 3, 20), strict=True)}
+    for rule in (anchors.medoid(), anchors.medoid(pr.metrics.weights([4.0]))):
+        ranking = pr.rank(pr.Stationary(lambda u: u), line, anchor=rule)
+        np.testing.assert_array_equal(ranking.response.anchor, [2.0])

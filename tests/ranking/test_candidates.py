@@ -137,3 +137,18 @@ def test_excluded_candidates_stay_marked_and_do_not_touch_the_anchor():
         pr.rank(ROOT, {"bad": broken}, invalid="exclude")
     with pytest.raises(ValueError, match='"raise" or "exclude"'):
         pr.rank(ROOT, GOOD, invalid="ignore")
+
+
+def test_names_that_become_the_same_are_refused():
+    arrays = np.stack([np.zeros(3), np.ones(3)])
+    with pytest.raises(ValueError, match="names must differ; '1' appears twice"):
+        pr.rank(ROOT, {1: arrays[0], "1": arrays[1]})
+    twice = xr.DataArray(arrays, dims=("candidate", "x"), coords={"candidate": ["fno", "fno"]})
+    with pytest.raises(ValueError, match="names must differ; 'fno' appears twice"):
+        pr.rank(ROOT, twice)
+
+
+def test_a_library_without_any_valid_candidate_is_refused():
+    broken = {"a": np.full(3, np.nan), "b": np.full(3, np.inf)}
+    with pytest.raises(ValueError, match=r"Every candidate contains NaN or infinity \(a, b\)"):
+        pr.rank(ROOT, broken, invalid="exclude")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
+from physrank.ranking.misstated import Suggestion
 from problems import TIMES, bratu, diffusion_reaction, explicit_step, flow, reaction_diffusion, sine_gordon
 from problems import sampled_burgers as burgers
 
@@ -243,3 +244,20 @@ def test_problems_without_numbers_are_checked_too():
     assert pr.check(pr.Stationary(lambda u: u**3 - 8.0), np.full(5, 2.0)).passes
     with pytest.raises(ValueError, match="zero everywhere"):
         pr.check(RIGHT["burgers"], np.zeros((6, 32)))
+
+
+def test_what_passes_explains_most_and_cannot_be_bettered():
+    better = lambda floor: (Suggestion("viscosity", "viscosity 2", 2.0, floor),)  # noqa: E731
+    for floor, suggestions, passes in (
+        (0.15, (), True),
+        (0.3, (), False),  # too much is left unexplained, whatever else was tried
+        (0.15, better(0.14), True),
+        (0.15, better(0.001), False),  # another number explains it
+        (1e-14, better(1e-16), True),  # exact is exact
+    ):
+        assert pr.Check(floor, {}, suggestions).passes is passes
+
+
+def test_a_solution_that_is_zero_everywhere_says_nothing():
+    with pytest.raises(ValueError, match="known is zero everywhere"):
+        pr.check(pr.Stationary(lambda u: u), np.zeros(4))

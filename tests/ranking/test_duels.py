@@ -160,3 +160,23 @@ def test_a_bound_that_a_score_exceeds_is_refused():
         duels.see(np.array([0.5, 1.5]))
     with pytest.raises(ValueError, match="finite number > 0"):
         Duels(2, tolerance=0.0, total=None, bound=-1.0)
+
+
+def test_all_rivals_of_a_candidate_share_the_error():
+    """N − 1 bets against it, and the mean of their capitals must reach 1/α: their sum (N − 1)/α."""
+    for candidates in (2, 5):
+        duels = Duels(candidates, tolerance=0.0, total=None, bound=1.0)
+        alive = np.ones(candidates, bool)
+        duels.evidence[0] = 0.0
+        duels.totals = np.arange(candidates, dtype=float)
+        for capital, lost in ((0.99 * (candidates - 1) / 0.05, []), (1.01 * (candidates - 1) / 0.05, [1])):
+            duels.evidence[0][0, 1] = capital  # of one rival alone
+            assert list(duels.drop(alive.copy(), 0.05)) == lost
+
+
+def test_an_exact_tie_of_a_panel_read_whole_beats_nobody():
+    for scores, lost in (([[1.0, 2.0], [2.0, 1.0]], []), ([[1.0, 2.0], [2.0, 1.5]], [1])):
+        duels = Duels(2, tolerance=0.0, total=2)
+        for row in scores:
+            duels.see(np.array(row))
+        assert list(duels.drop(np.ones(2, bool), 0.05)) == lost

@@ -11,6 +11,8 @@ import physrank as pr
 from helpers import solve
 from libraries import GOOD, ROOT, SMALL, every_case, library
 from physrank import anchors
+from physrank.ranking.rank import _plan
+from physrank.rungs.effort import EFFORTS
 from problems import burgers, reaction_diffusion
 
 
@@ -130,3 +132,10 @@ def test_a_further_correction_is_timed_and_counted():
     again = ranking.corrected()
     assert again.scoring.seconds > ranking.rung.seconds > 0
     assert again.scoring.solves == 2 == again.corrections
+
+
+def test_whoever_names_an_anchor_corrections_or_a_rule_means_the_response():
+    auto, response = EFFORTS["auto"], EFFORTS["response"]
+    assert [_plan(None, anchor, None, None) for anchor in (None, "auto", "mean")] == [auto, auto, response]
+    assert _plan(None, None, 2, None) == _plan(None, "auto", None, "settled") == response
+    assert _plan("solve", "mean", 2, "settled") == EFFORTS["solve"]  # unless the effort is named

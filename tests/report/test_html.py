@@ -6,6 +6,7 @@ import numpy as np
 
 import physrank as pr
 from libraries import ROOT, SMALL, library
+from physrank.report.html import html_report
 from problems import bratu
 
 
@@ -25,3 +26,23 @@ def test_the_report_contains_the_certificate(tmp_path):
     assert "<h2>Certificate</h2>" in page
     assert "validated" in page
     assert all(html.escape(a.statement) in page for a in ranking.certificate.enclosure.assumptions)
+
+
+def test_nothing_in_a_page_is_taken_for_markup():
+    """Names, reasons, notes, doubts, facts of the response and of the certificate: whatever they say, they say it as text."""
+    ranking = pr.rank(ROOT, {"a": np.zeros(3), "b": np.ones(3), "c": np.full(3, np.nan)}, invalid="exclude")
+    said = "<b>& so on"
+    result = ranking.on_grid.to_dict()
+    result["candidates"]["c"]["excluded"] = result["method"] = said
+    result |= {"notes": [said], "doubts": [said], "response": {said: said}}
+    result["certificate"] = {
+        **dict.fromkeys(("best", "kind", "target", "norm"), said),
+        "pairs_certified": 0,
+        "pairs": 1,
+        "safe": [said],
+        "state_bound": 1.0,
+        "assumptions": [{"holds": True, "statement": said, "measured": said}],
+    }
+    page = html_report(result, ranking.plot())
+    assert said not in page
+    assert page.count(html.escape(said)) >= 10

@@ -143,3 +143,46 @@ def test_a_constant_may_have_been_rounded_several_times():
     with mpmath.workdps(40):
         off = abs(mp(float(value[0])) - 3 * (mp(11) / 10) ** 12)
         assert running.W * 3 * POWER < off <= error[0]
+
+
+DOT = {"dimension_numbers": (((0,), (0,)), ((), ()))}
+OPERATIONS = {  # by the name of the primitive: what it computes, of how many numbers, and its parameters
+    "add": (np.add, 2, {}),
+    "sub": (np.subtract, 2, {}),
+    "mul": (np.multiply, 2, {}),
+    "div": (np.divide, 2, {}),
+    "max": (np.maximum, 2, {}),
+    "min": (np.minimum, 2, {}),
+    "integer_pow": (lambda x: x**5, 1, {"y": 5}),
+    "square": (np.square, 1, {}),
+    "sqrt": (np.sqrt, 1, {}),
+    "abs": (np.abs, 1, {}),
+    "exp": (np.exp, 1, {}),
+    "log": (np.log, 1, {}),
+    "sin": (np.sin, 1, {}),
+    "tanh": (np.tanh, 1, {}),
+    "reduce_sum": (np.sum, 1, {"axes": (0,)}),
+    "reduce_max": (np.max, 1, {"axes": (0,)}),
+    "dot_general": (np.dot, 2, DOT),
+    "cumsum": (np.cumsum, 1, {"axis": 0, "reverse": False}),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("size", [1e-3, 0.1, 0.4])
+def test_errors_of_the_operands_are_carried(name, size):
+    """Operands that are off by much, in every direction: what comes out is off by no more than the rule says."""
+    function, number, parameters = OPERATIONS[name]
+    random = np.random.default_rng(0)
+    tightest = 0.0
+    for _ in range(20):
+        values = list(random.uniform(0.5, 3, (number, 3)))
+        errors = [size * np.abs(x) for x in values]
+        result = function(*values)
+        allowed = np.asarray(running.RULES[name](result, values, errors, parameters))
+        for _ in range(30):
+            share = random.choice([-1.0, 1.0], (number, 3)) * random.choice([1.0, 0.5])
+            moved = function(*(x + s * e for x, s, e in zip(values, share, errors, strict=True)))
+            assert np.all(np.abs(moved - result) <= allowed * (1 + 1e-9))
+            tightest = max(tightest, float(np.max(np.abs(moved - result) / allowed)))
+    assert tightest > 0.2  # and it is no idle bound

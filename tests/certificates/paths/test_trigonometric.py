@@ -83,3 +83,11 @@ def test_the_grid_alone_is_no_bound():
         on(c, 3.0)[0].max() - float(space.values(c).max()) for c in map(lambda s: random_polynomial(10, s), range(9))
     ]
     assert max(missed) > 0.01
+
+
+@pytest.mark.parametrize("points", [16, 24, 32, 64])
+def test_the_path_has_the_modes_that_the_flow_resolves(points):
+    """As many as leave no product aliased, 3K < n, and no fewer."""
+    problem = pr.equations.Burgers(np.zeros(points), 0.1, [0.0, 0.1], points=points)
+    degree = Line.of(problem).degree
+    assert 3 * degree < points <= 3 * (degree + 1)

@@ -6,6 +6,7 @@ import pytest
 from lab_helpers import noisy
 from physrank import geometry
 from physrank.lab.evaluation import Outcomes, Recovery, concordance, margin_deciles
+from physrank.lab.evaluation.recovery import labels, pair_gaps
 
 
 def test_outcomes_by_hand():
@@ -31,6 +32,21 @@ def test_the_score_tolerance_makes_ties_of_scores():
     assert (sharp.three_way_correct[0], sharp.non_ties_correct[0]) == (2, 2)
     assert (matched.three_way_correct[0], matched.non_ties_correct[0]) == (2, 1)  # one tie won, one non-tie lost
     assert sharp.strict_correct[0] == matched.strict_correct[0] == 2
+
+
+def test_a_positive_gap_prefers_the_first_of_a_pair():
+    """As everywhere in the decision geometry, in the order of `np.triu_indices`."""
+    losses = np.array([[1.0, 4.0, 2.0]])
+    upper = np.triu_indices(3, 1)
+    assert pair_gaps(losses)[0].tolist() == geometry.gap_matrix(losses[0])[upper].tolist() == [3.0, 1.0, -2.0]
+    assert labels(pair_gaps(losses))[0].tolist() == [1.0, 1.0, -1.0]
+
+
+def test_references_tie_within_a_millionth():
+    """The paper's tolerance, when none is given: of pairs and of the tolerant winner."""
+    found = Outcomes.of([[0.0, 0.9e-6], [0.0, 1.1e-6]], [[1.0, 0.0], [1.0, 0.0]])
+    assert found.non_ties.tolist() == [0, 1]
+    assert found.top1_tolerant.tolist() == [True, False]
 
 
 def test_a_gap_of_exactly_the_tolerance_is_a_tie():

@@ -85,3 +85,9 @@ def test_pdebench_inputs():
     assert mach == pytest.approx(0.1, rel=1e-6)
     assert fields[[0, 3]].min() > 0.7
     np.testing.assert_allclose(fields[[0, 3]].std(axis=(1, 2)), 0.05, rtol=1e-6)
+
+
+def test_a_shock_tube_has_its_values_at_cell_centres():
+    """Two cells with centres ¼ and ¾: a diaphragm at 0.2 is left of both, one at 0.3 between them."""
+    for place, density in ((0.2, [2.0, 2.0]), (0.3, [1.0, 2.0])):
+        assert ShockTube((1.0, 0.0, 1.0), (2.0, 0.0, 1.0), place).primitive(2)[0].tolist() == density

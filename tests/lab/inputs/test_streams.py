@@ -1,5 +1,6 @@
 """Streams of random numbers: none overlap, unknown ones are refused."""
 
+import numpy as np
 import pytest
 
 from physrank.lab.inputs import (
@@ -12,6 +13,7 @@ from physrank.lab.inputs import (
     diffusion_reaction_cells,
     random_flow_2d,
     stream,
+    streams,
 )
 
 
@@ -43,3 +45,22 @@ def test_unknown_streams_are_refused():
     for sample in (ShockTube.sample, diffusion_reaction_cells, random_flow_2d):
         with pytest.raises(ValueError, match="no population 'test'"):
             sample("test", 0)
+
+
+def test_strata_shift_what_they_say_and_come_in_turn():
+    assert {name: streams.shifts(name) for name in streams.STRATA} == {
+        "training": (False, False),
+        "frequency": (True, False),
+        "parameter": (False, True),
+        "combined": (True, True),
+    }
+    assert streams.shifted_strata(7) == [*["frequency", "parameter", "combined"] * 2, "frequency"]
+
+
+def test_a_union_is_uniform_by_length():
+    random = np.random.default_rng(0)
+    drawn = np.array([streams.union(random, ((0.0, 1.0), (10.0, 13.0))) for _ in range(4000)])
+    first = drawn < 5
+    assert abs(first.mean() - 0.25) < 4.5 * np.sqrt(0.25 * 0.75 / 4000)
+    assert drawn[first].max() <= 1 and drawn[~first].min() >= 10 and drawn.max() <= 13
+    assert abs(drawn[~first].mean() - 11.5) < 4.5 * np.sqrt(9 / 12 / 3000)

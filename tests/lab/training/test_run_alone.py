@@ -51,7 +51,7 @@ def test_killed_at_random_moments_every_attempt_goes_on_from_the_last_whole_epoc
             seen = int(process.stdout.readline())
         time.sleep(moments.uniform(0, 0.1))  # in the middle of whatever comes next: an epoch, a write
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        assert process.wait() == -signal.SIGKILL  # it was at work, and did not end by itself
         process.stdout.close()
         assert seen > resumed
     progress = []
