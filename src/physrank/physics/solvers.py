@@ -11,7 +11,7 @@ import lineax as lx
 import numpy as np
 from jaxtyping import Array, Float
 
-from physrank import _layout
+from physrank import _division
 from physrank.geometry.lifts import namespace
 
 LinearMap = Callable[[Array], Array]
@@ -70,7 +70,9 @@ def row_scales(operator: LinearMap, like: Array) -> Array:
 def signs(like: Array, seed: int = 0) -> Array:
     """A fixed pattern of ±1 without structure, for free."""
     xp = namespace(like)
-    place = xp.full((), 7919 * seed, np.uint32)  # in memory, axis by axis: a flat row could not be divided among devices
+    place = xp.full(
+        (), 7919 * seed, np.uint32
+    )  # in memory, axis by axis: a flat row could not be divided among devices
     for axis, length in enumerate(like.shape):
         step = xp.arange(length, dtype=np.uint32).reshape(-1, *[1] * (like.ndim - axis - 1))
         place = place + step * np.uint32(np.prod(like.shape[axis + 1 :], dtype=np.uint64) % 2**32)
@@ -135,7 +137,7 @@ class Krylov(eqx.Module):
         size = jnp.max(jnp.abs(applied * rhs))
         size = jnp.where((size > 0) & jnp.isfinite(size), size, 1.0)
         wanted = applied * rhs / size
-        fold, unfold = _layout.folding(rhs.shape)
+        fold, unfold = _division.folding(rhs.shape)
         structure = jax.eval_shape(fold, rhs)
         tags: Any = lx.positive_semidefinite_tag if self.method == "cg" else ()
         unit = 1.0 if self.method == "gmres" else UNIT  # GMRES takes a small basis vector for a breakdown

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from physrank import _layout
+from physrank import _division
 
 FOURIER_FROM = 97  # points from which a fast transform beats the product with a matrix, in a march
 SINE_FROM = 160  # interior nodes a side, in two dimensions and single precision
@@ -63,13 +63,13 @@ def sine_transform(x: Array, back: bool = False) -> Array:
         points = x.shape[axis]
         return _fast(axis, x) if points >= SINE_FROM else _along(axis, jnp.asarray(_sine_matrix(points), x.dtype), x)
 
-    return _layout.transformed(along, x, x.ndim, back)
+    return _division.transformed(along, x, x.ndim, back)
 
 
 def orthogonal_transform(matrix: Array, x: Array, back: bool = False) -> Array:
     """A transform whose modes are the rows of an orthogonal matrix, along the last two axes; or its inverse."""
     rows = matrix.T if back else matrix
-    return _layout.transformed(lambda axis, x: _along(axis, rows, x), x, 2, back)
+    return _division.transformed(lambda axis, x: _along(axis, rows, x), x, 2, back)
 
 
 def _along(axis: int, matrix: Array, x: Array) -> Array:
