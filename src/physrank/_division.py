@@ -179,7 +179,7 @@ def placed(tree: Any, layout: Layout) -> Any:
         length = whole.shape[axis]
         shape = (*whole.shape[:axis], layout.even(length), *whole.shape[axis + 1 :])
 
-        def piece(index: tuple[slice, ...]) -> np.ndarray:
+        def piece(index: Any) -> np.ndarray:
             start, stop, _ = index[axis].indices(shape[axis])
             found = whole[index]
             missing = stop - max(start, min(stop, length))

@@ -88,7 +88,7 @@ def test_what_cannot_be_divided_is_told():
     for wrong in (0, True, [], ["gpu"]):
         with pytest.raises(ValueError, match="devices must be"), sharded(wrong):
             pass
-    with pytest.raises(ValueError, match="inside of physrank.sharded"):
+    with pytest.raises(ValueError, match=r"inside of physrank\.sharded"):
         footprint(problem, state)
     with sharded(jax.devices()[:1]):
         with pytest.raises(ValueError, match="which axes of a state are space"):

@@ -41,7 +41,7 @@ def norm(array: Array) -> Float[Array, ""]:
     return unit * xp.linalg.norm(array / unit)
 
 
-def square(array: Array) -> Float[Array, ""]:
+def square(array: Array) -> Any:
     """‖x‖² without a second array for the squares; in JAX not by `vdot`, which flattens: that would gather all pieces."""
     if namespace(array) is np:
         return np.vdot(array, array).real

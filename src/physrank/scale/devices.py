@@ -85,8 +85,8 @@ def footprint(problem: Problem, state: Any, what: Literal["response", "solve"] =
     layout = _division.of(problem)
     if layout is None:
         raise ValueError(
-            f"There is nothing to divide: call this inside of physrank.sharded(...), with at least {_division.LEAST} points of "
-            "the first axis per device."
+            "There is nothing to divide: call this inside of physrank.sharded(...), with at least "
+            f"{_division.LEAST} points of the first axis for every device."
         )
     arguments = (problem, np.asarray(state)) if what == "solve" else (problem, np.asarray(state), Correction())
     with compute.double(), _division.used(layout):
