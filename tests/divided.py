@@ -4,6 +4,7 @@ import json
 import sys
 from dataclasses import asdict
 
+import jax
 import numpy as np
 
 import physrank as pr
@@ -86,7 +87,21 @@ def sabotaged(problem, state):
     return {"share": state.nbytes / 8, "taken": asdict(taken)}
 
 
+def as_one_of_two(process, port):
+    """A whole ranking in one of two processes that have two devices each; sets JAX up, so it is called first."""
+    jax.distributed.initialize(f"localhost:{port}", num_processes=2, process_id=process)
+    problem, state = CASES["reaction–diffusion"]()
+    candidates = {"a": state, "b": 1.01 * state, "c": 0.97 * state}
+    alone = pr.rank(problem, candidates, effort="response")
+    with pr.sharded():
+        ranking = pr.rank(problem, candidates, effort="response")
+    return {"devices": len(jax.devices()), "local": len(jax.local_devices()), "off": off(ranking.scores, alone.scores)}
+
+
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps(as_one_of_two(int(sys.argv[1]), int(sys.argv[2]))))
+        sys.exit()
     found = {name: tried(*case(), (2, 8) if name == "reaction–diffusion" else (8,)) for name, case in CASES.items()}
     found["sabotaged"] = sabotaged(*CASES["reaction–diffusion"]())
     json.dump(found, sys.stdout)

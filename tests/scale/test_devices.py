@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import divided
 import physrank as pr
+from physrank import compute
 from physrank.scale import devices
 from physrank.scale.devices import footprint, sharded
 
@@ -21,16 +23,22 @@ ALGEBRAIC = 1e-10  # of one linear solve
 
 @pytest.fixture(scope="module")
 def found():
-    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
-    run = subprocess.run(
-        [sys.executable, str(Path(divided.__file__))],
+    process = started(8)
+    said, complaints = process.communicate()
+    assert process.returncode == 0, complaints
+    return json.loads(said)
+
+
+def started(virtual, *arguments):
+    """A process that has so many virtual devices."""
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={virtual}"
+    return subprocess.Popen(
+        [sys.executable, str(Path(divided.__file__)), *map(str, arguments)],
         env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
 
 
 @pytest.mark.parametrize("name", divided.CASES)
@@ -68,6 +76,19 @@ def test_memory_on_a_device_falls(found):
     assert eight["temporary"] < 0.4 * two["temporary"]  # 33 interior nodes on eight are 5 each, not 4
 
 
+@pytest.mark.slow
+def test_two_processes_find_what_one_finds():
+    """As on two hosts, under `jax.distributed`."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    for process in [started(2, k, port) for k in (0, 1)]:
+        said, complaints = process.communicate(timeout=600)
+        assert process.returncode == 0, complaints
+        row = json.loads(said.splitlines()[-1])
+        assert (row["devices"], row["local"]) == (4, 2) and row["off"] <= ALGEBRAIC
+
+
 def test_ranking_goes_through_the_same_door():
     """One device in pieces of one: whatever is divided must be put together again."""
     problem, state = divided.flow("periodic", 2, 16)
@@ -79,6 +100,16 @@ def test_ranking_goes_through_the_same_door():
     np.testing.assert_allclose(ranking.scores, expected.scores, rtol=1e-12)
     np.testing.assert_allclose(panel[0].scores, expected.scores, rtol=1e-12)
     assert ranking.state.shape == state.shape
+
+
+def test_certificates_are_not_divided(monkeypatch):
+    problem, state = divided.reaction_diffusion(9)
+    ranking = pr.rank(problem, {"a": state, "b": 2 * state}, effort="response")
+    monkeypatch.setattr(compute, "_divided_run", lambda *_: pytest.fail("its bounds are for one device"))
+    with sharded(1):
+        assert pr.certify(problem, ranking).settled
+        with pytest.raises(pytest.fail.Exception):
+            pr.rank(problem, {"a": state, "b": 2 * state}, effort="response")
 
 
 def test_what_cannot_be_divided_is_told():

@@ -70,14 +70,13 @@ def row_scales(operator: LinearMap, like: Array) -> Array:
 def signs(like: Array, seed: int = 0) -> Array:
     """A fixed pattern of ±1 without structure, for free."""
     xp = namespace(like)
-    place = xp.full(
-        (), 7919 * seed, np.uint32
-    )  # in memory, axis by axis: a flat row could not be divided among devices
+    # The place in memory, axis by axis: a flat row could not be divided among devices.
+    place = xp.full((1,) * max(like.ndim, 1), 7919 * seed, np.uint32)
     for axis, length in enumerate(like.shape):
         step = xp.arange(length, dtype=np.uint32).reshape(-1, *[1] * (like.ndim - axis - 1))
         place = place + step * np.uint32(np.prod(like.shape[axis + 1 :], dtype=np.uint64) % 2**32)
     hashed = place * np.uint32(2654435761)
-    return xp.where((hashed >> 16) & 1, 1.0, -1.0).astype(like.dtype)
+    return xp.where((hashed >> 16) & 1, 1.0, -1.0).astype(like.dtype).reshape(like.shape)
 
 
 class Dense(eqx.Module):
