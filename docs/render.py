@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-RENDERED = ("README.md", "docs/results.md", "docs/laboratory.md", "docs/cost.md", "docs/scale.md")
+RENDERED = ("README.md", "docs/results.md", "docs/laboratory.md", "docs/cost.md", "docs/scale.md", "docs/devices.md")
 sys.path.insert(0, str(Path(__file__).parent))
 
 import render_further  # noqa: E402
@@ -66,6 +66,23 @@ def references_table(result: dict[str, Any]) -> str:
             f"| {name.replace('_', ' ')} | {row['inputs']} | {row['minutes']:.1f} | {changes} | {row['commit']} |"
         )
     return "\n".join([*lines, "", source(result, "make bench-references")])
+
+
+def devices_table(result: dict[str, Any]) -> str:
+    """Collectives and bytes on every device; one row per program and number of devices."""
+    kinds = ("all-to-all", "collective-permute", "all-reduce", "all-gather")
+    lines = ["| | devices | arguments | results | temporary | " + " | ".join(kinds) + " | largest | off |"]
+    lines.append("|---|---:|" + "---:|" * (5 + len(kinds)))
+    for case, programs in result["results"].items():
+        for what in ("response", "solve"):
+            for row in programs[what]:
+                first = row["devices"] == 1
+                sizes = [f"{row[part] / 2**20:.2f}" for part in ("arguments", "results", "temporary")]
+                travels = "–" if first else f"{max(row['largest'].values()) / programs['state']:.1%}"
+                counts = [str(row["collectives"].get(kind, 0)) for kind in kinds]
+                cells = [f"{case}: {what}" if first else "", str(row["devices"]), *sizes, *counts, travels]
+                lines.append("| " + " | ".join([*cells, f"{row['difference']:.0e}"]) + " |")
+    return "\n".join([*lines, "", source(result, "python bench/devices.py --out results/devices.json")])
 
 
 def forcing_table(result: dict[str, Any]) -> str:
@@ -154,6 +171,7 @@ def render(text: str) -> str:
         "bench": bench_table(stored("bench.json")),
         "references": references_table(stored("references.json")),
         "forcing": forcing_table(stored("forcing_law.json")),
+        "devices": devices_table(stored("devices.json")),
         **yardstick_tables(stored("yardstick.json")),
         **scale_tables(stored("scale.json")),
     }

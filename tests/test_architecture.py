@@ -15,6 +15,7 @@ ORDER = [
     "_version",
     "_axes",
     "_arrays",
+    "_division",
     "compute",
     "geometry",
     "report",

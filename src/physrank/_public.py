@@ -1,6 +1,6 @@
 """Every public name of the package. `physrank` loads it when the first of them is used."""
 
-from physrank import certificates, equations, geometry, models, tasks
+from physrank import certificates, equations, geometry, models, scale, tasks
 from physrank._version import __version__
 from physrank.certificates import Certificate, certify
 from physrank.compute import double
@@ -32,6 +32,7 @@ from physrank.ranking import (
 from physrank.readers import read
 from physrank.rungs import Effort
 from physrank.rungs.diagnosis import residual_floor
+from physrank.scale.devices import sharded
 
 __all__ = [
     "Advice",
@@ -76,7 +77,9 @@ __all__ = [
     "rank_streamed",
     "read",
     "residual_floor",
+    "scale",
     "scorers",
     "select",
+    "sharded",
     "tasks",
 ]

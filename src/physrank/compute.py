@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from physrank import _division
+
 TOGETHER = 8  # inputs that move through one compiled sweep; beyond that they only crowd the cache
 PROGRAMS = 64  # compiled versions of one calculation that are kept: shapes, and functions of users
 NUMBERS_TOGETHER = 4096  # for iterations, which end with the slowest: dense products already fill the machine
@@ -56,6 +58,8 @@ def run(function: Callable[..., Any], *arguments: Any) -> Any:
             with np.errstate(all="ignore"):  # numbers that are not finite are noticed where they matter, as in JAX
                 return to_numpy(function(*arguments))
         with _explained():
+            if (layout := _division.of(*arguments)) is not None:
+                return _divided_run(function, arguments, layout)
             return to_numpy(_bounded(_compiled(function, _once.get()))(*jax.tree.map(_to_jax, arguments)))
 
 
@@ -64,7 +68,7 @@ def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any
 
     `problems` are of one kind; `arrays` is a sequence with one array for each.
     """
-    if on_host(*problems):
+    if on_host(*problems) or _division.of(problems[0]) is not None:
         rows = [run(function, problem, array, *fixed) for problem, array in zip(problems, arrays, strict=True)]
         return jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
     with double():
@@ -177,6 +181,22 @@ def _knows(option: str, value: Any) -> bool:
 @cache
 def _compiled(function: Callable[..., Any], quick: bool) -> Callable[..., Any]:
     return eqx.filter_jit(function, **_options(quick))
+
+
+def _divided_run(function: Callable[..., Any], arguments: tuple[Any, ...], layout: _division.Layout) -> Any:
+    with _division.used(layout):
+        program = _bounded(divided(function, layout, _once.get()))
+        return to_numpy(_division.collected(program(*_division.placed(arguments, layout))))
+
+
+@cache
+def divided(function: Callable[..., Any], layout: _division.Layout, quick: bool = False) -> Any:
+    """The program of a function for several devices."""
+
+    def on_devices(*arguments: Any) -> Any:
+        return _division.closed(function(*_division.opened(arguments, layout)), layout)
+
+    return eqx.filter_jit(on_devices, **_options(quick))
 
 
 @cache

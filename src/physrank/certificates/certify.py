@@ -11,7 +11,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from physrank import equations
+from physrank import _division, equations
 from physrank.certificates.burgers import BurgersEnergy
 from physrank.certificates.certificate import MEANING, Assumption, Certificate, Enclosure
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
@@ -51,6 +51,7 @@ KNOWN: dict[type[Problem], Any] = {
 }
 
 
+@_division.over(None)  # bounds of round-off are for programs that are not divided
 def certify(
     problem: Problem,
     ranking: Ranked,

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
@@ -170,7 +171,7 @@ class CompressibleFlow(Graded):
             width[axis] = (1, 1)
             padded = jnp.pad(state, width, mode="wrap" if self.boundary == "periodic" else "edge")
             n = padded.shape[axis]
-            left, right = (jnp.take(padded, np.arange(s, s + n - 1), axis=axis) for s in (0, 1))
+            left, right = (jax.lax.slice_in_dim(padded, s, s + n - 1, axis=axis) for s in (0, 1))
             flux = self._rusanov(left, right, axis, gamma) - self._viscous(left, right, axis, shear, bulk)
             total = total - jnp.diff(flux, axis=axis) / self.spacing
         return total

@@ -16,6 +16,7 @@ from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.neumann import cosine_basis, neumann_laplacian
 from physrank.physics.solvers import LinearMap
+from physrank.physics.transforms import orthogonal_transform
 
 
 class DiffusionReaction(Graded):
@@ -126,9 +127,9 @@ class DiffusionReaction(Graded):
 
         def apply(r: Array) -> Array:
             rough = r.astype(jnp.float32)
-            u, v = basis @ (scale * rough) @ basis.T
+            u, v = orthogonal_transform(basis, scale * rough)
             modes = jnp.stack([vv * u - cross * v, cross * u + uu * v])
-            u, v = scale * (basis.T @ modes @ basis)
+            u, v = scale * orthogonal_transform(basis, modes, back=True)
             left = rough[0] - (factor * u - spread * neumann_laplacian(u, self.spacing) + coupling * v)
             return jnp.stack([u + weight * left, v]).astype(r.dtype)
 

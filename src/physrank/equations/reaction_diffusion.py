@@ -1,6 +1,8 @@
 """Cubic reaction–diffusion equation with a variable coefficient."""
 
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import equinox as eqx
@@ -196,7 +198,7 @@ class ReactionDiffusion(Problem):
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         h, interior = self.spacing, jnp.sum(_interior(defect) ** 2)
-        boundary = jnp.sum(defect**2 * _on_boundary(defect.shape).astype(defect.dtype))
+        boundary = jnp.sum(jnp.where(_boundary(defect.shape), defect**2, 0))
         return h ** (self._dims - 1) * boundary + h**self._dims * interior
 
     def dual_energy(self, state: Array, *, adapted: bool = False) -> tuple[Float[Array, ""], Bool[Array, ""]]:
@@ -213,7 +215,7 @@ class ReactionDiffusion(Problem):
         solve = operator.solve(reaction, residual, floor)
         energy = h**self._dims * jnp.sum(residual * solve.value)
         converged = jnp.linalg.norm(solve.defect) <= 1e-8 * jnp.linalg.norm(residual) + floor
-        boundary = h ** (self._dims - 1) * jnp.sum(defect**2 * _on_boundary(defect.shape).astype(defect.dtype))
+        boundary = h ** (self._dims - 1) * jnp.sum(jnp.where(_boundary(defect.shape), defect**2, 0))
         return energy / (self.coercivity(state) if adapted else 1.0) + boundary, converged
 
     def secant_metric(self, state: Array) -> DirichletMetric:
@@ -289,7 +291,7 @@ def _interior(nodes: Array) -> Array:
 def _with_interior(nodes: Array, interior: Array) -> Array:
     """`nodes` with its interior replaced, boundary kept."""
     # Not nodes.at[…].set(…): batched with one lane over a constant operand, that returned uninitialised memory (XLA CPU).
-    return jnp.where(_on_boundary(nodes.shape), nodes, jnp.pad(interior, 1))
+    return jnp.where(_boundary(nodes.shape), nodes, jnp.pad(interior, 1))
 
 
 def _on_all_nodes(boundary: Array, interior: Solve) -> Solve:
@@ -301,6 +303,12 @@ def _on_all_nodes(boundary: Array, interior: Solve) -> Solve:
         interior.iterations,
         interior.solved,
     )
+
+
+def _boundary(shape: tuple[int, ...]) -> Array:
+    """Computed where it is needed: as a constant, every device would have all of it."""
+    places = [jax.lax.broadcasted_iota(np.int32, shape, axis) for axis in range(len(shape))]
+    return reduce(or_, ((k == 0) | (k == n - 1) for k, n in zip(places, shape, strict=True)))
 
 
 def _on_boundary(shape: tuple[int, ...]) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Variable-coefficient Dirichlet diffusion on a box in any dimension, and a fast solver for K + diag(c)."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -28,7 +29,7 @@ class DirichletDiffusion(eqx.Module):
         faces = []
         for axis in range(ndim):
             a = coefficient[tuple(slice(None) if d == axis else slice(1, -1) for d in range(ndim))]
-            low, high = (jnp.take(a, np.arange(s, s + a.shape[axis] - 1), axis=axis) for s in (0, 1))
+            low, high = _sides(a, axis)
             faces.append(2 * low * high / (low + high))
         self.faces = tuple(faces)
 
@@ -37,11 +38,7 @@ class DirichletDiffusion(eqx.Module):
         """Per axis: the coefficients toward the lower and the upper neighbour, divided by h²."""
         pairs = []
         for axis, face in enumerate(self.faces):
-            scaled = face / self.spacing**2
-            n = face.shape[axis]
-            pairs.append(
-                (axis, jnp.take(scaled, np.arange(n - 1), axis=axis), jnp.take(scaled, np.arange(1, n), axis=axis))
-            )
+            pairs.append((axis, *_sides(face / self.spacing**2, axis)))
         return pairs
 
     def apply(self, nodes: Array) -> Array:
@@ -101,10 +98,16 @@ class DirichletDiffusion(eqx.Module):
         inverse, scale = (1 / symbol).astype(jnp.float32), 1 / centre
 
         def precondition(r: Array) -> Array:
-            smooth = sine_transform(inverse * sine_transform((scale * r).astype(jnp.float32)))
+            smooth = sine_transform(inverse * sine_transform((scale * r).astype(jnp.float32)), back=True)
             return scale * smooth.astype(r.dtype)
 
         return precondition
+
+
+def _sides(a: Array, axis: int) -> tuple[Array, Array]:
+    """All entries but the last along one axis, and all but the first."""
+    n = a.shape[axis]
+    return jax.lax.slice_in_dim(a, 0, n - 1, axis=axis), jax.lax.slice_in_dim(a, 1, n, axis=axis)
 
 
 def _interior(nodes: Array) -> Array:

@@ -21,7 +21,7 @@ from physrank.physics.levels import check_coarsening, own_level
 from physrank.physics.march_tangent import MarchingTangent, sweep
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent
-from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver
+from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver, square
 from physrank.physics.stationary import DerivedTangent, check_grid, stated_weights
 
 
@@ -151,8 +151,8 @@ class Marching(Problem):
         if self.difference is None:
             advanced, pushed = jax.jvp(lambda n: self.advance(n, forcing), (now,), (h_now,))
             return after - advanced, h_after - pushed
-        size = jnp.linalg.norm(h_now.ravel())
-        step = self.difference * jnp.maximum(jnp.linalg.norm(now.ravel()), 1.0) / jnp.where(size > 0, size, 1.0)
+        size = jnp.linalg.norm(h_now)
+        step = self.difference * jnp.maximum(jnp.linalg.norm(now), 1.0) / jnp.where(size > 0, size, 1.0)
         advanced = self.advance(now, forcing)
         return after - advanced, h_after - (self.advance(now + step * h_now, forcing) - advanced) / step
 
@@ -206,7 +206,7 @@ class Marching(Problem):
         weights = 1 / self.initial.size if self.residual_weights is None else self.residual_weights
         xp = namespace(defect)
         if jnp.ndim(weights) == 0:
-            return weights * xp.real(xp.vdot(defect, defect))  # no second trajectory for the squares
+            return weights * square(defect)
         return xp.sum(weights * (defect * xp.conj(defect)).real)
 
     def solve(self, guess: Array) -> NonlinearSolve:

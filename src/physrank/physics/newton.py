@@ -26,7 +26,7 @@ def damped_newton(
     xp, loop = (np, _loop) if host else (jnp, jax.lax.while_loop)
 
     def size(state: Array) -> Array:
-        return xp.linalg.norm(defect(state).ravel())
+        return xp.linalg.norm(defect(state))
 
     start = size(guess)
 

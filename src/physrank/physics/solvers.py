@@ -11,6 +11,7 @@ import lineax as lx
 import numpy as np
 from jaxtyping import Array, Float
 
+from physrank import _division
 from physrank.geometry.lifts import namespace
 
 LinearMap = Callable[[Array], Array]
@@ -37,7 +38,14 @@ def norm(array: Array) -> Float[Array, ""]:
     xp = namespace(array)
     size = xp.max(xp.abs(array), initial=0.0)
     unit = xp.where((size > 0) & xp.isfinite(size), size, 1.0)
-    return unit * xp.linalg.norm((array / unit).ravel())
+    return unit * xp.linalg.norm(array / unit)
+
+
+def square(array: Array) -> Any:
+    """‖x‖² without a second array for the squares; in JAX not by `vdot`, which flattens: that would gather all pieces."""
+    if namespace(array) is np:
+        return np.vdot(array, array).real
+    return jnp.real(jnp.tensordot(jnp.conj(array), array, axes=array.ndim))
 
 
 def judged(value: Array, defect: Array, rhs: Array, iterations: Any, floor: Array, scale: Array | float = 1.0) -> Solve:
@@ -62,7 +70,12 @@ def row_scales(operator: LinearMap, like: Array) -> Array:
 def signs(like: Array, seed: int = 0) -> Array:
     """A fixed pattern of ±1 without structure, for free."""
     xp = namespace(like)
-    hashed = (xp.arange(like.size, dtype=np.uint32) + np.uint32(7919 * seed)) * np.uint32(2654435761)
+    # The place in memory, axis by axis: a flat row could not be divided among devices.
+    place = xp.full((1,) * max(like.ndim, 1), 7919 * seed, np.uint32)
+    for axis, length in enumerate(like.shape):
+        step = xp.arange(length, dtype=np.uint32).reshape(-1, *[1] * (like.ndim - axis - 1))
+        place = place + step * np.uint32(np.prod(like.shape[axis + 1 :], dtype=np.uint64) % 2**32)
+    hashed = place * np.uint32(2654435761)
     return xp.where((hashed >> 16) & 1, 1.0, -1.0).astype(like.dtype).reshape(like.shape)
 
 
@@ -123,17 +136,18 @@ class Krylov(eqx.Module):
         size = jnp.max(jnp.abs(applied * rhs))
         size = jnp.where((size > 0) & jnp.isfinite(size), size, 1.0)
         wanted = applied * rhs / size
-        structure = jax.ShapeDtypeStruct(rhs.shape, rhs.dtype)
+        fold, unfold = _division.folding(rhs.shape)
+        structure = jax.eval_shape(fold, rhs)
         tags: Any = lx.positive_semidefinite_tag if self.method == "cg" else ()
         unit = 1.0 if self.method == "gmres" else UNIT  # GMRES takes a small basis vector for a breakdown
         options: dict[str, Any] = {}
         if precondition is not None:
             inverse = precondition
             options["preconditioner"] = lx.FunctionLinearOperator(
-                lambda r: unit * inverse(r / applied), structure, tags
+                lambda r: fold(unit * inverse(unfold(r) / applied)), structure, tags
             )
         if guess is not None:
-            options["y0"] = unit * guess / size
+            options["y0"] = fold(unit * guess / size)
         # lineax scales entry by entry; one number in the Euclidean norm is the classical criterion. A right-hand
         # side at round-off level (anchor = solution) must not be chased below what float64 can represent.
         target = jnp.maximum(self.rtol * norm(wanted) + self.atol / size, floor / size)
@@ -149,10 +163,10 @@ class Krylov(eqx.Module):
             solver = lx.GMRES(**common, restart=min(self.restart, rhs.size))
         else:
             solver = lx.BiCGStab(**common)
-        linear = lx.FunctionLinearOperator(lambda x: applied * operator(x) / unit, structure, tags)
-        solution = lx.linear_solve(linear, wanted, solver, options=options, throw=False)
+        linear = lx.FunctionLinearOperator(lambda x: fold(applied * operator(unfold(x)) / unit), structure, tags)
+        solution = lx.linear_solve(linear, fold(wanted), solver, options=options, throw=False)
         # BiCGStab makes 0/0 of nothing to solve, such as two candidates that are alike.
-        value = jnp.where(jnp.any(wanted != 0), size * solution.value / unit, 0.0)
+        value = jnp.where(jnp.any(wanted != 0), size * unfold(solution.value) / unit, 0.0)
         judge = 1.0 if scale is None else scale
         return judged(value, operator(value) - rhs, rhs, solution.stats["num_steps"], floor, judge)
 

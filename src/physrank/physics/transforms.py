@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from physrank import _division
+
 FOURIER_FROM = 97  # points from which a fast transform beats the product with a matrix, in a march
 SINE_FROM = 160  # interior nodes a side, in two dimensions and single precision
 
@@ -54,20 +56,29 @@ def _sine_matrix(points: int) -> np.ndarray:
     return np.sqrt(2 / (points + 1)) * np.sin(np.pi / (points + 1) * (np.outer(k, k) % (2 * (points + 1))))
 
 
-def sine_transform(x: Array) -> Array:
-    """The orthonormal sine transform along every axis; applied twice it gives `x` back."""
-    for axis, points in enumerate(x.shape):
-        x = _fast(axis, x) if points >= SINE_FROM else _along(axis, jnp.asarray(_sine_matrix(points), x.dtype), x)
-    return x
+def sine_transform(x: Array, back: bool = False) -> Array:
+    """The orthonormal sine transform along every axis; once more, `back`, it gives `x`."""
+
+    def along(axis: int, x: Array) -> Array:
+        points = x.shape[axis]
+        return _fast(axis, x) if points >= SINE_FROM else _along(axis, jnp.asarray(_sine_matrix(points), x.dtype), x)
+
+    return _division.transformed(along, x, x.ndim, back)
 
 
-def _along(axis: int, symmetric: Array, x: Array) -> Array:
-    """A symmetric matrix applied along one axis; plain products where they do, since those batch best."""
+def orthogonal_transform(matrix: Array, x: Array, back: bool = False) -> Array:
+    """A transform whose modes are the rows of an orthogonal matrix, along the last two axes; or its inverse."""
+    rows = matrix.T if back else matrix
+    return _division.transformed(lambda axis, x: _along(axis, rows, x), x, 2, back)
+
+
+def _along(axis: int, matrix: Array, x: Array) -> Array:
+    """A matrix applied along one axis; plain products where they do, since those batch best."""
     if axis == x.ndim - 1:
-        return x @ symmetric
+        return x @ matrix.T
     if axis == x.ndim - 2:
-        return symmetric @ x
-    return jnp.moveaxis(jnp.tensordot(symmetric, x, axes=(1, axis)), 0, axis)
+        return matrix @ x
+    return jnp.moveaxis(jnp.tensordot(matrix, x, axes=(1, axis)), 0, axis)
 
 
 def _fast(axis: int, x: Array) -> Array:
