@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check
-LOCKED := $(INSTALL) --require-hashes --requirement
+LOCKED := $(INSTALL) --no-deps --require-hashes --requirement
 ITSELF := $(INSTALL) --no-deps --no-build-isolation
 PYTEST := -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 INSTRUMENT := $(addprefix tests/,geometry physics equations rungs ranking certificates report)
@@ -71,6 +71,8 @@ docs: .venv/.docs
 
 .venv/.dev: .venv/.base requirements/dev.txt
 	$(BIN)/python $(LOCKED) requirements/dev.txt
+	$(BIN)/python $(INSTALL) --constraint requirements/held.txt torch
+	$(BIN)/python -m pip check
 	touch $@
 
 .venv/.docs: .venv/.base requirements/docs.txt

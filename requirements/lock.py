@@ -3,7 +3,8 @@
     python requirements/lock.py [python3.12 python3.13 …]
     python requirements/lock.py --oldest        # prints the lower bounds as pins, for trying them
 
-Each file is complete, so that `pip install --require-hashes` needs nothing else. The interpreter that runs this decides the
+Each file is complete, so that `pip install --no-deps --require-hashes` needs nothing else, but for PyTorch: which of its
+builds is the right one depends on the machine, so its version alone is held (held.txt). The interpreter that runs this decides the
 versions; further interpreters named on the line are resolved too, at the same versions and without PyTorch (which has CPU
 builds for some of them only), and what only they need is added with a marker. Hashes are those of all files of a version,
 so that one lock serves every platform; those for other interpreters are left out.
@@ -39,7 +40,7 @@ def resolved(python: str, wanted: list[str], constraints: Path) -> dict[str, tup
     packages = {}
     for item in json.loads(printed)["install"]:
         name = re.sub(r"[-_.]+", "-", item["metadata"]["name"]).lower()
-        if name != "physrank":
+        if name not in ("physrank", "torch"):
             version = item["metadata"]["version"].partition("+")[0]  # a local build is a file of its public version
             packages[name] = (version, item["download_info"]["archive_info"]["hashes"]["sha256"])
     return packages
