@@ -22,7 +22,7 @@ COLUMNS = ("non_ties", "non_ties_certified", "wrong", "radius", "seconds", "resp
 def coverage(context: Context, libraries: list[Library]) -> list[dict[str, Any]]:
     """A row for each number of corrections, over the first inputs of every Burgers library."""
     most = BURGERS.certified.corrections
-    tables = [_measure(context, library, most) for library in libraries if library.declared is BURGERS]
+    tables = [_measure(context, library, most) for library in libraries if library.equation == BURGERS.name]
     rows = np.concatenate(tables)
     return [_row(rows[:, k], k + 1) for k in range(most)]
 
