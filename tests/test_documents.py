@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+import distributed
 import h5py
 import numpy as np
 import pytest
@@ -36,7 +37,9 @@ def test_documents_are_rendered_from_results(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["bench.json", "demo/demo.json", "references.json", "forcing_law.json", "yardstick.json", "scale.json", "devices.json"]
+    "name",
+    ["bench.json", "demo/demo.json"]
+    + [f"{each}.json" for each in ("references", "forcing_law", "yardstick", "scale", "devices")],
 )
 def test_results_carry_provenance(name):
     stored = json.loads((ROOT / "results" / name).read_text(encoding="utf-8"))
@@ -109,10 +112,27 @@ def promotion():
     return "standard"  # as users have it
 
 
+@pytest.fixture
+def one_thread_of_eight(monkeypatch):
+    """Who asks for a cluster of eight processes has one thread of this one: real clusters are tried in `scale`."""
+    started, cluster = [], distributed.LocalCluster
+
+    def smaller(**options):
+        started.append(cluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None))
+        assert options == {"n_workers": 8, "threads_per_worker": 1, "env": pr.scale.PINNED}
+        return started[-1]
+
+    monkeypatch.setattr(distributed, "LocalCluster", smaller)
+    yield
+    for each in started:
+        distributed.Client(each).shutdown()
+    assert started
+
+
 ROUND_OFF = re.compile(r"\d\.\de-1[4-7]")  # a number that no two machines share
 
 
-def test_readme_runs_as_it_stands(tmp_path, monkeypatch):
+def test_readme_runs_as_it_stands(tmp_path, monkeypatch, one_thread_of_eight):
     """Every block of Python, one after the other, as a reader would try them; what is printed is what README says."""
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
