@@ -158,3 +158,11 @@ def test_deployment_inputs_are_resampled_within_strata():
     assert open_.low == 0.0 and open_.high > 0.05
     with pytest.raises(ValueError, match="indices"):
         panel_selection_bootstrap([[3]], losses, [0], side, **options)
+
+
+def test_panels_count_by_library_not_by_equation():
+    """Two libraries of one equation choose well, the only one of another badly: a third of the choices costs everything."""
+    losses = np.tile([0.0, 1.0], (3, 4, 1))
+    chosen = np.array([[0, 0], [0, 0], [1, 1]])
+    found = panel_selection_bootstrap(chosen, losses, ["a", "a", "b"], ["s"] * 4, seed=SEED, replicates=20)
+    assert found.estimate == pytest.approx(1 / 3) and found.low == pytest.approx(found.high)
