@@ -29,7 +29,16 @@ def test_documents_are_rendered_from_results(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["bench.json", "demo/demo.json", "references.json", "forcing_law.json", "yardstick.json", "scale.json", "devices.json"]
+    "name",
+    [
+        "bench.json",
+        "demo/demo.json",
+        "references.json",
+        "forcing_law.json",
+        "yardstick.json",
+        "scale.json",
+        "devices.json",
+    ],
 )
 def test_results_carry_provenance(name):
     stored = json.loads((ROOT / "results" / name).read_text(encoding="utf-8"))
