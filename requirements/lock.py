@@ -4,10 +4,11 @@
     python requirements/lock.py --oldest        # prints the lower bounds as pins, for trying them
 
 Each file is complete, so that `pip install --no-deps --require-hashes` needs nothing else, but for PyTorch: which of its
-builds is the right one depends on the machine, so its version alone is held (held.txt). The interpreter that runs this
-decides the versions; further interpreters named on the line are resolved too, at the same versions and without PyTorch (which has CPU
-builds for some of them only), and what only they need is added with a marker. Hashes are those of all files of a version,
-so that one lock serves every platform; those for other interpreters are left out.
+builds is the right one depends on the machine, so its version alone is held (held.txt).
+
+The interpreter that runs this decides the versions; further ones named on the line are resolved too, at the same versions
+and without PyTorch, and what not all of them need has a marker. Hashes are those of all files of a version, so that one lock
+serves every platform; those for other interpreters are left out.
 """
 
 import json
