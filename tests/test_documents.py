@@ -38,20 +38,8 @@ def test_documents_are_rendered_from_results(name):
 
 @pytest.mark.parametrize(
     "name",
-<<<<<<< HEAD
     ["bench.json", "demo/demo.json"]
     + [f"{each}.json" for each in ("references", "forcing_law", "yardstick", "scale", "devices")],
-=======
-    [
-        "bench.json",
-        "demo/demo.json",
-        "references.json",
-        "forcing_law.json",
-        "yardstick.json",
-        "scale.json",
-        "devices.json",
-    ],
->>>>>>> shard
 )
 def test_results_carry_provenance(name):
     stored = json.loads((ROOT / "results" / name).read_text(encoding="utf-8"))
