@@ -11,7 +11,7 @@ import physrank as pr
 from helpers import solve
 from libraries import GOOD, ROOT, SMALL, every_case, library
 from physrank import anchors
-from physrank.ranking.rank import _plan
+from physrank.ranking.settings import _plan
 from physrank.rungs.effort import EFFORTS
 from problems import burgers, reaction_diffusion
 
