@@ -220,3 +220,13 @@ def test_a_degree_that_is_too_low_is_noticed():
 def test_operations_without_a_bound_of_their_round_off_make_an_estimate():
     for residual, kind in ((lambda x: x**2 - 2, "theorem"), (lambda x: x**2 - 2 + 0 * jnp.sinh(x), "estimate")):
         assert LocalNewton(degree=2)(*one_unknown(residual, 1.5)).kind == kind
+
+
+def test_problems_on_the_host_are_certified_with_constants_that_are_stated():
+    matrix, rhs = np.diag([3.0, 2.0, 4.0]) + 0.1, np.ones(3)
+    problem, truth = pr.Linear(matrix, rhs), np.linalg.solve(matrix, rhs)
+    ranking = pr.rank(problem, {"a": 1.1 * truth, "b": 1.3 * truth})
+    found = LocalNewton(inverse=1.0, lipschitz=0.0)(problem, ranking)
+    assert found.kind == "estimate" and found.state_bound < 1e-12
+    with pytest.raises(ValueError, match="on the host. Give inverse and lipschitz"):
+        LocalNewton(degree=1)(problem, ranking)

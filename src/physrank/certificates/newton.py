@@ -75,7 +75,12 @@ class LocalNewton:
         if not (np.isfinite(base).all() and np.isfinite(state).all()):
             finite = Assumption("state and anchor are finite", False, "they are not")
             return _enclosure("theorem", np.inf, open_gaps(len(ranking.names)), (finite,), 0, None)
-        if (self.inverse is None or self.lipschitz is None) and base.size > DENSE_LIMIT:
+        computed = self.inverse is None or self.lipschitz is None
+        if computed and compute.on_host(problem):
+            raise ValueError(
+                f"Constants are computed by JAX; {type(problem).__name__} is a problem on the host. Give inverse and lipschitz."
+            )
+        if computed and base.size > DENSE_LIMIT:
             raise ValueError(
                 f"Constants are computed for up to {DENSE_LIMIT} unknowns; this state has {base.size}. "
                 "Give inverse and lipschitz."
@@ -273,7 +278,8 @@ def _linearised(
 ) -> tuple[JaxArray, JaxArray, JaxArray, Solve]:
     """A(v), L(s − v), A(s), and the adjoint solves of all directions."""
     defect, tangent = problem.linearise(base)
-    return defect, tangent.apply(state - base), problem.defect(state), jax.lax.map(tangent.solve_adjoint, directions)
+    solves = compute.each(tangent.solve_adjoint, directions, problem, batch=1)
+    return defect, tangent.apply(state - base), problem.defect(state), solves
 
 
 def _inverse_norm(problem: Problem, at: Array) -> tuple[float, bool]:
