@@ -78,7 +78,7 @@ class LocalNewton:
         computed = self.inverse is None or self.lipschitz is None
         if computed and compute.on_host(problem):
             raise ValueError(
-                f"Constants are computed by JAX, and {type(problem).__name__} is not written in it. Give inverse and lipschitz."
+                f"Constants are computed by JAX, and {type(problem).__name__} is not written in it. Give both."
             )
         if computed and base.size > DENSE_LIMIT:
             raise ValueError(
