@@ -8,7 +8,7 @@ ITSELF := $(INSTALL) --no-deps --no-build-isolation
 PYTEST := -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 INSTRUMENT := $(addprefix tests/,geometry physics equations rungs ranking certificates report)
 
-.PHONY: demo test test-slow test-oldest mutants lint bench bench-references yardstick scale docs results lock dist clean
+.PHONY: demo test test-slow trials test-oldest mutants lint bench bench-references yardstick scale docs figures results lock dist clean
 
 demo: .venv/.base
 	$(BIN)/physrank demo
@@ -16,15 +16,20 @@ demo: .venv/.base
 test: .venv/.dev
 	$(BIN)/python $(PYTEST)
 
-# Randomized and adversarial certificates against the truth in many digits: 100,000 of reaction–diffusion, 10,000 of every other
-# kind; 1,000 damaged files of every layout. Two hours on two cores; PHYSRANK_TRIALS=1000 for less.
+# Damaged files of every layout, killed workers, whole studies, and what tests/wide.txt lists: what is too slow for every change.
 test-slow: .venv/.dev
 	$(BIN)/python -m pytest -m slow -n auto -rP
+	$(BIN)/python $(PYTEST) -m wide
+
+# Adversarial certificates against the truth in many digits, 10,000 of every kind, counted in results/trials.json: an hour and a
+# half on one core. Goes on where it stopped.
+trials: .venv/.dev
+	$(BIN)/python bench/counted.py --out results/trials.json
 
 # Small faults, one at a time, in copies of the source: the tests named in tests/mutants must notice each. Prints what survives;
 # goes on where it stopped. One of them: make mutants ONLY="largest + near"; after `make test`, which it repeats: TRUSTED=1.
 mutants: .venv/.dev
-	$(BIN)/python bench/mutants.py --only "$(ONLY)" $(if $(TRUSTED),--trusted)
+	$(BIN)/python bench/mutants.py --only "$(ONLY)" $(if $(TRUSTED),--trusted) --out results/mutants.json
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
@@ -52,6 +57,10 @@ results: .venv/.base
 	$(BIN)/python bench/run.py --out results/bench.json
 	$(BIN)/physrank demo --out results/demo
 	$(BIN)/python docs/render.py
+
+# The paper's figures from stored results, into docs/assets/figures; says which study is missing for the others.
+figures: .venv/.base
+	$(BIN)/physrank figures
 
 # Fills the tables in README and docs from results/, then builds the site into site/.
 docs: .venv/.docs
@@ -85,6 +94,7 @@ test-python%:
 	.venv-$*/bin/python $(LOCKED) requirements/dev.txt
 	.venv-$*/bin/python $(ITSELF) --editable .
 	.venv-$*/bin/python $(PYTEST) $(INSTRUMENT)
+	.venv-$*/bin/python requirements/lanes.py python$*
 
 # The instrument on the oldest versions that pyproject.toml admits.
 test-oldest: .venv/bin/python
@@ -93,8 +103,10 @@ test-oldest: .venv/bin/python
 	.venv-oldest/bin/python $(INSTALL) --requirement .venv-oldest/oldest.txt
 	.venv-oldest/bin/python $(ITSELF) --editable .
 	.venv-oldest/bin/python $(PYTEST) -W default $(INSTRUMENT)
+	.venv-oldest/bin/python requirements/lanes.py oldest
 
-# Resolves the requirements anew, for three interpreters, and writes them with their hashes.
+# Resolves the requirements anew, for three interpreters, and writes them with their hashes: the newest of that day, which
+# `make test` then tries. No upper bounds are stated; the day is in the files.
 lock: .venv/bin/python
 	$(BIN)/python requirements/lock.py python3.12 python3.13
 

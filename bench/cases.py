@@ -180,7 +180,7 @@ FINER = "a solution on a grid twice as fine"
 REFERENCE = "high-resolution solutions by another discretisation"
 TENTH = {"rows": 10}
 
-POPULATIONS = {
+MEASURED = {
     "burgers": Population("Burgers, 384 × 47 steps", NETWORKS, REFERENCE, lambda n: trained("burgers", n), 24),
     "rd_128": Population(
         "reaction–diffusion, 128²", NETWORKS, REFERENCE, lambda n: trained("reaction_diffusion", n), 24, edges=2

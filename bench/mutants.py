@@ -1,10 +1,11 @@
 """Whether the tests notice: small faults are put into copies of the source, and the named tests must fail on each.
 
-    python bench/mutants.py [--only TEXT] [--workers N] [--keep FOLDER] [--trusted]
+    python bench/mutants.py [--only TEXT] [--workers N] [--keep FOLDER] [--trusted] [--out results/mutants.json]
 
 The faults are in tests/mutants/*.txt, as tests/faults.py reads them. The checkout is never edited. What was found is
-kept under the hash of fault, source and tests, so that a run goes on where it stopped. Prints what survives; exits with 1 if
-anything does.
+kept under the hash of the fault, its file and the tests, so that a run goes on where it stopped and, after a change, tries
+again what it touches; without the folder of --keep everything is tried anew. Prints what survives; exits with 1 if anything
+does. A file whose faults have all been tried has its count, and the commit, in what --out names.
 """
 
 import argparse
@@ -57,6 +58,7 @@ def main() -> int:
     options.add_argument(
         "--trusted", action="store_true", help="the tests have just passed: do not run them without a fault"
     )
+    options.add_argument("--out", type=Path, help="where counts are stored, file by file")
     asked = options.parse_args()
     chosen = [m for m in mutants() if asked.only in str(m)]
     named = sorted({test for m in chosen for test in m.tests if test[0] != "-"})
@@ -84,24 +86,41 @@ def main() -> int:
                 print(f"Tests fail without any fault: {verdict.by} ({verdict.said}). They can notice none.")
                 return 2
         survivors = list(report(pool.map(judged, chosen), len(chosen)))
-    print(f"{len(survivors)} of {len(chosen)} mutants survive.", *survivors, sep="\n  ")
+    print(
+        f"{len(survivors)} of {len(chosen)} mutants survive.", *(f"{m}  [{said}]" for m, said in survivors), sep="\n  "
+    )
+    if asked.out:
+        old = json.loads(asked.out.read_text(encoding="utf-8"))["results"] if asked.out.exists() else {}
+        write_json(asked.out, stamp({"results": counted(mutants(), chosen, [m for m, _ in survivors], old)}))
     return int(bool(survivors))
 
 
-def report(found: Iterator, total: int) -> Iterator[str]:
-    """A line for each; yields those that were not noticed."""
+def counted(listed: list[Mutant], tried: list[Mutant], survivors: list[Mutant], old: dict) -> dict:
+    """Of every file: how many faults, how many survive, at which commit. What was tried in part keeps what is known."""
+    now, found = stamp({})["provenance"]["commit"], {}
+    for file in sorted({m.file for m in listed}):
+        name, faults = file.removeprefix("src/physrank/"), [m for m in listed if m.file == file]
+        if all(m in tried for m in faults):
+            found[name] = {"faults": len(faults), "survive": sum(m in survivors for m in faults), "commit": now}
+        elif name in old:
+            found[name] = old[name]
+    return found
+
+
+def report(found: Iterator, total: int) -> Iterator[tuple[Mutant, str]]:
+    """A line for each; yields those that were not noticed, and what happened."""
     for number, (case, verdict) in enumerate(found, 1):
         note = "kept" if verdict.kept else f"{verdict.seconds:.1f} s"
         said = f"noticed by {verdict.by}" if verdict.said == "noticed" else verdict.said.upper()
         print(f"[{number}/{total}] {said} ({note}): {case}", flush=True)
         if verdict.said != "noticed":
-            yield f"{case}  [{verdict.said}]"
+            yield case, verdict.said
 
 
 def judge(context, case: Mutant | tuple[str, ...], copy: Path, keep: Path) -> Verdict:
     """The verdict on a fault, or on tests without one."""
     tests = case.tests if isinstance(case, Mutant) else case
-    key = hashlib.sha256(f"{case!r}{content(copy, tests)}".encode()).hexdigest()[:24]
+    key = hashlib.sha256(f"{case!r}{content(copy, case)}".encode()).hexdigest()[:24]
     stored = keep / f"{key}.json"
     if stored.exists():
         return Verdict(**json.loads(stored.read_text()), kept=True)
@@ -146,7 +165,7 @@ def in_copy(copy: Path, tests: tuple[str, ...], log: Path) -> None:
     # One example that fails is enough: nobody reads a smaller one.
     settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], derandomize=True, database=None)
     settings.load_profile("mutants")
-    quick = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    quick = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
     chosen = [f"tests/{test}" if test[0] != "-" else f"--deselect=tests/{test[1:]}" for test in tests]
     code = pytest.main([*quick, *chosen])
     tried = Path(sys.modules["physrank"].__file__ or "").is_relative_to(copy)
@@ -166,16 +185,24 @@ def copy_of_checkout(target: Path) -> Path:
     return target
 
 
-def content(copy: Path, tests: tuple[str, ...]) -> str:
-    """What a verdict depends on: all sources, the named tests and what tests share."""
-    named = {copy / "tests" / test.lstrip("-").partition("::")[0] for test in tests}
-    helpers = [file for file in (copy / "tests").glob("*.py") if not file.name.startswith("test_")]
-    files = [*(copy / "src").rglob("*.py"), *named, *helpers, *(copy / "tests").rglob("conftest.py")]
+def content(copy: Path, case: Mutant | tuple[str, ...]) -> str:
+    """What a verdict is kept for: the file with the fault, or all without one; the named tests and what these import."""
+    faulty = isinstance(case, Mutant)
+    files = {copy / case.file} if faulty else set((copy / "src").rglob("*.py"))
+    left = [copy / "tests" / test.lstrip("-").partition("::")[0] for test in (case.tests if faulty else case)]
+    left += {folder / "conftest.py" for test in left for folder in test.parents if (folder / "conftest.py").exists()}
+    while left:
+        files.add(file := left.pop())
+        names = re.findall(r"^ *(?:from|import) (\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+        left += {path for name in names if (path := copy / "tests" / f"{name}.py").exists()} - files
     found = hashlib.sha256()
-    for file in sorted(set(files)):
+    for file in sorted(files):
         found.update(file.read_bytes())
     return found.hexdigest()
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # only here: whoever tries a fault imports the package from a copy
+    from physrank._io import write_json
+    from physrank.lab.store.provenance import stamp
+
     sys.exit(main())

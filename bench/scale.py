@@ -2,9 +2,10 @@
 
     python bench/scale.py [--out results/scale.json] [--only PART …] [--small]
 
-Parts: `model`, `wire`, `tasks`, `processes`, `stream:<inputs>`, `candidates`, `simulation`. Written after every part; an
-interrupted run goes on with what is missing, and `--only` measures its parts anew. Needs an idle machine of two cores.
-`--small` tries everything on little; what it stores says so.
+Parts: `model`, `wire`, `tasks`, `processes`, `stream:<inputs>`, `memory:<inputs>`, `candidates`, `simulation`. Written after
+every part; an interrupted run goes on with what is missing, and `--only` measures its parts anew. Needs an idle machine of
+two cores.
+`--small` tries everything on little; what it stores says so, part by part, and counts as missing in a whole run.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -28,6 +30,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPRO
 import distributed  # noqa: E402
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
+import psutil  # noqa: E402
 from loads import Load, Predicted, Stated, panel  # noqa: E402
 from scipy.optimize import nnls  # noqa: E402
 from simulation import Cluster, simulated  # noqa: E402
@@ -122,6 +125,27 @@ def watched(client: Any, load: Load, inputs: int) -> tuple[float, Any]:
     return seconds, runs[0]
 
 
+class Elsewhere:
+    """The share of the machine that others took meanwhile: beside them, two processes get more of it than one."""
+
+    def __enter__(self) -> "Elsewhere":
+        self.started, self.before = time.perf_counter(), self._others()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.share = max(0.0, (self._others() - self.before) / (time.perf_counter() - self.started)) / (
+            os.cpu_count() or 1
+        )
+
+    def _others(self) -> float:
+        every = psutil.cpu_times()
+        ours = 0.0
+        for process in (me := psutil.Process(), *me.children(recursive=True)):
+            used = process.cpu_times()
+            ours += used.user + used.system
+        return sum(every) - every.idle - getattr(every, "iowait", 0.0) - ours
+
+
 def _nothing(block: list[Any]) -> list[Any]:
     return block
 
@@ -138,7 +162,8 @@ def tasks(small: bool) -> dict[str, Any]:
         each = (time.perf_counter() - started) / empty
         engine._Run._blocks = kept
         watched(client, Load(), 10 * BLOCK)  # compiles
-        wall, run = watched(client, Load(), inputs)
+        with Elsewhere() as others:
+            wall, run = watched(client, Load(), inputs)
     return {
         "empty_task_seconds": each,
         "asked_seconds": seconds,
@@ -147,16 +172,18 @@ def tasks(small: bool) -> dict[str, Any]:
         "task_seconds": run.busy / run.tasks,
         "wall_seconds": wall,
         "overhead": 1 - run.busy / wall,
+        "elsewhere": others.share,
     }
 
 
 def processes(small: bool) -> dict[str, Any]:
     """Throughput of two processes against one, by turns in one run."""
-    inputs, turns = (640, 2) if small else (4800, 5)
+    inputs, turns = (640, 2) if small else (2400, 5)
     with workers(1) as one, workers(2) as two:
         for client in (one, two):
             watched(client, Load(), 20 * BLOCK)
-        pairs = [(watched(one, Load(), inputs)[0], watched(two, Load(), inputs)[0]) for _ in range(turns)]
+        with Elsewhere() as others:
+            pairs = [(watched(one, Load(), inputs)[0], watched(two, Load(), inputs)[0]) for _ in range(turns)]
     ratios = [alone / together for alone, together in pairs]
     return {
         "inputs": inputs,
@@ -164,6 +191,7 @@ def processes(small: bool) -> dict[str, Any]:
         "two": [inputs / b for _, b in pairs],
         "ratio": statistics.median(ratios),
         "cores": os.cpu_count(),
+        "elsewhere": others.share,
     }
 
 
@@ -174,6 +202,26 @@ def stream(inputs: int) -> dict[str, Any]:
     assert choice.inputs + len(choice.failed) == inputs
     seconds = time.perf_counter() - started
     return {"inputs": inputs, "unresolved": len(choice.failed), "seconds": seconds, "peak_bytes": _peak()}
+
+
+def memory(inputs: int) -> dict[str, Any]:
+    """In a process of its own: so many inputs through one worker, whole rankings coming back, and who took how much."""
+    with workers(1) as client:
+        done = sum(1 for _ in panel(Load(candidates=4), inputs, client=client))
+        (worker,) = client.run(_peak).values()
+    assert done == inputs
+    return {"inputs": inputs, "client_bytes": _peak(), "worker_bytes": worker}
+
+
+class Counted:
+    """Candidates in a file, and how often each was read."""
+
+    def __init__(self, field: Any):
+        self.field, self.shape, self.reads = field, field.shape, Counter()
+
+    def __getitem__(self, k: int) -> Any:
+        self.reads[k] += 1
+        return self.field[k]
 
 
 def candidates(number: int, points: int) -> dict[str, Any]:
@@ -188,10 +236,10 @@ def candidates(number: int, points: int) -> dict[str, Any]:
             for k in range(number):
                 stored[k] = 0.05 * (1 + 0.1 * random.standard_normal()) * np.outer(bump, bump)
             whole = stored.nbytes
-        field = pr.read(path, dims="candidate,x,y").fields["candidates"]
+        field = Counted(pr.read(path, dims="candidate,x,y").fields["candidates"])
         before, started = _peak(), time.perf_counter()
         found = pr.rank_streamed(problem, field)
-    assert np.isfinite(found.values).all()
+    assert np.isfinite(found.values).all() and len(field.reads) == number
     return {
         "candidates": number,
         "points": points,
@@ -199,6 +247,8 @@ def candidates(number: int, points: int) -> dict[str, Any]:
         "before_bytes": before,
         "peak_bytes": _peak(),
         "seconds": time.perf_counter() - started,
+        "reads": sum(field.reads.values()),
+        "most_reads": max(field.reads.values()),
     }
 
 
@@ -224,7 +274,19 @@ def simulation(stored: dict[str, Any]) -> dict[str, Any]:
     far = Cluster(workers=FAR["workers"], **known)
     count = int(FAR["inputs"] / per_task)
     hours = {"hours": far.predicted(count) / 3600, "simulated_hours": simulated(far, count)["seconds"] / 3600}
-    return {"tasks": 100_000, **known, "rows": rows, "far": FAR | {"tasks": count} | hours}
+    return {"tasks": 100_000, **known, "rows": rows, "far": FAR | {"tasks": count} | hours, "real": _real(stored)}
+
+
+def _real(stored: dict[str, Any]) -> list[dict[str, float]]:
+    """The model against what one and two workers did: inputs per second."""
+    cost, done, load = stored["model"], stored["processes"], Load()
+    unknowns = load.points * load.rows
+    per_unknown = cost["per_unknown"] + load.candidates * cost["per_unknown_and_candidate"]
+    each = cost["per_input"] + unknowns * per_unknown
+    return [
+        {"workers": n, "predicted": n / each, "measured": statistics.median(done[name])}
+        for n, name in ((1, "one"), (2, "two"))
+    ]
 
 
 def child(*arguments: Any) -> dict[str, Any]:
@@ -242,7 +304,10 @@ def parts(small: bool, stored: dict[str, Any]) -> dict[str, Callable[[], dict[st
         "tasks": partial(tasks, small),
         "processes": partial(processes, small),
         f"stream:{few}": partial(child, "stream", few),
+        f"stream:{10 * few}": partial(child, "stream", 10 * few),
         f"stream:{many}": partial(child, "stream", many),
+        f"memory:{few}": partial(child, "memory", few),
+        f"memory:{10 * few}": partial(child, "memory", 10 * few),
         "candidates": partial(child, "candidates", *size),
         "simulation": partial(simulation, stored),
     }
@@ -256,10 +321,9 @@ def main() -> None:
     given = parser.parse_args()
     stored: dict[str, Any] = {}
     if given.out.exists():
-        before = json.loads(given.out.read_text(encoding="utf-8"))
-        stored = before["parts"] if before["small"] == given.small else {}
+        stored = json.loads(given.out.read_text(encoding="utf-8"))["parts"]
     runs = parts(given.small, stored)
-    missing = [name for name in runs if "failed" in stored.get(name, {"failed": "never run"})]
+    missing = [name for name in runs if not _stands(stored.get(name), given.small)]
     for name in runs if given.only is None else given.only:
         if given.only is None and name not in missing:
             continue
@@ -269,14 +333,19 @@ def main() -> None:
         except RuntimeError as error:  # kept and shown; the next run tries again
             found = {"failed": str(error)}
         print(f"   {json.dumps(found)}", flush=True)
-        stored[name] = found | {"commit": stamp({})["provenance"]["commit"]}
+        stored[name] = found | {"small": given.small, "commit": stamp({})["provenance"]["commit"]}
         ordered = {key: stored[key] for key in runs if key in stored}
-        write_json(given.out, stamp({"small": given.small, "parts": ordered}))
+        write_json(given.out, stamp({"parts": ordered}))
+
+
+def _stands(found: dict[str, Any] | None, small: bool) -> bool:
+    """Whether it need not be measured again."""
+    return found is not None and "failed" not in found and (small or not found["small"])
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["child"]:
         what, *numbers = sys.argv[2:]
-        print(json.dumps({"stream": stream, "candidates": candidates}[what](*map(int, numbers))))
+        print(json.dumps({"stream": stream, "memory": memory, "candidates": candidates}[what](*map(int, numbers))))
     else:
         main()

@@ -24,7 +24,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import fronts  # noqa: E402
 import growth  # noqa: E402
 import pictures  # noqa: E402
-from cases import POPULATIONS  # noqa: E402
+from cases import MEASURED  # noqa: E402
 
 from physrank._io import write_json  # noqa: E402
 from physrank.lab.store.provenance import stamp  # noqa: E402
@@ -37,7 +37,7 @@ SMALL_SIZES = {2: (64, 128, 256), 3: (16, 32)}
 
 def parts(small: bool) -> Parts:
     found: Parts = {}
-    for name, population in POPULATIONS.items():
+    for name, population in MEASURED.items():
         inputs, repeats = (2, 1) if small else (population.inputs, population.repeats)
         found[f"front:{name}"] = partial(fronts.measure, population, inputs, repeats)
     for dims, sizes in (SMALL_SIZES if small else SIZES).items():

@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-RENDERED = ("README.md", "docs/results.md", "docs/laboratory.md", "docs/cost.md", "docs/scale.md", "docs/devices.md")
+PAGES = ("results", "laboratory", "cost", "scale", "devices", "figures", "certificates/index")
+RENDERED = ("README.md", "CONTRIBUTING.md", *(f"docs/{page}.md" for page in PAGES))
+DRAWN = "docs/assets/figures/index.json"  # written by `physrank figures`
 sys.path.insert(0, str(Path(__file__).parent))
 
+import render_deeper  # noqa: E402
 import render_further  # noqa: E402
 import render_scale  # noqa: E402
 import render_studies  # noqa: E402
+import render_words  # noqa: E402
 import render_yardstick  # noqa: E402
 
 from physrank.lab.studies import STUDIES  # noqa: E402
@@ -55,6 +59,20 @@ def bench_table(result: dict[str, Any]) -> str:
         else:
             lines.append(f"| {row['what']} | {row['megabytes']:.0f} | |")
     return "\n".join([*lines, "", source(result, "make bench")])
+
+
+def trials_table(result: dict[str, Any]) -> str:
+    lines = [
+        "| certificate | trials | nothing claimed | pairs decided | false | commit |",
+        "|---|---:|---:|---:|---:|---|",
+    ]
+    for name, row in result["results"].items():
+        decided = f"{row['decided']:,} of {row['pairs']:,}"
+        counts = f"{row['trials']:,} | {row['abstained']:,} | {decided} | {row['false']:,}"
+        lines.append(f"| {name} | {counts} | {', '.join(row['commits'])} |")
+    minutes = sum(row["cpu_seconds"] for row in result["results"].values()) / 60
+    said = f"{minutes:.0f} minutes of processor time in all."
+    return "\n".join([*lines, "", said, "", source(result, "make trials")])
 
 
 def references_table(result: dict[str, Any]) -> str:
@@ -111,6 +129,26 @@ def forcing_table(result: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"Studies: {studies}.", "", source(result, "python bench/forcing_law.py")])
 
 
+def mutants_sentence(result: dict[str, Any]) -> str:
+    """How many faults were put in, room by room, and how many of them no test noticed."""
+    rooms: dict[str, int] = {}
+    for file, row in result["results"].items():
+        room = file.partition("/")[0] if "/" in file else "doors"
+        rooms[room] = rooms.get(room, 0) + row["faults"]
+    survive = sum(row["survive"] for row in result["results"].values())
+    where = ", ".join(f"{room} {count}" for room, count in rooms.items())
+    return f"{survive} of {sum(rooms.values())} faults survive ({where}).\n\n" + source(result, "make mutants")
+
+
+def lanes_table(result: dict[str, Any]) -> str:
+    names = ("jax", "equinox", "lineax", "numpy", "scipy", "xarray", "h5py")
+    lines = [f"| lane | day | Python | {' | '.join(names)} |", "|---|---|---|" + "---|" * len(names)]
+    for lane, row in result["results"].items():
+        versions = " | ".join(row["versions"][name] for name in names)
+        lines.append(f"| `make test-{lane}` | {row['date']} | {row['python']} | {versions} |")
+    return "\n".join(lines)
+
+
 def yardstick_tables(result: dict[str, Any]) -> dict[str, str]:
     doubt, race = (stored(f"studies/laptop/{name}.json") for name in ("doubt", "race"))
     tables = {
@@ -144,21 +182,29 @@ def snippet_output(text: str) -> str:
 
 
 def study_table(name: str, table: Callable[[dict[str, Any]], str]) -> str:
-    if not (ROOT / f"results/studies/laptop/{name}.json").exists():
+    if not measured(name):
         return "*Not run yet in this profile.*"
     result = stored(f"studies/laptop/{name}.json")
     picture = f"![{name} study](assets/study_{name}.png)"
     return "\n".join([table(result), "", picture, "", source(result, f"physrank study {name}")])
 
 
+def measured(name: str) -> bool:
+    return (ROOT / f"results/studies/laptop/{name}.json").exists()
+
+
 def claims_list() -> str:
     """What each stored study supports, in its own words; `physrank study verify` checks the same sentences."""
     lines = []
     for name, study in STUDIES.items():
-        if (ROOT / f"results/studies/laptop/{name}.json").exists():
+        if measured(name):
             found = study.claims(stored(f"studies/laptop/{name}.json"))
             lines += [f"- {name}: {claim}" + ("" if holds else " — **does not hold**") for claim, holds in found]
     return "\n".join(lines or ["*No study has been run yet in the laptop profile.*"])
+
+
+def if_stored(path: str, table: Callable[[dict[str, Any]], str]) -> str:
+    return table(stored(path)) if (ROOT / "results" / path).exists() else "*Not run yet.*"
 
 
 def stored(path: str) -> dict[str, Any]:
@@ -169,15 +215,22 @@ def render(text: str) -> str:
     tables = {
         "demo": demo_table(stored("demo/demo.json")),
         "bench": bench_table(stored("bench.json")),
+        "trials": trials_table(stored("trials.json")),
         "references": references_table(stored("references.json")),
         "forcing": forcing_table(stored("forcing_law.json")),
         "devices": devices_table(stored("devices.json")),
+        "lanes": if_stored("lanes.json", lanes_table),
+        "mutants": if_stored("mutants.json", mutants_sentence),
         **yardstick_tables(stored("yardstick.json")),
         **scale_tables(stored("scale.json")),
     }
-    for name, table in (render_studies.STUDIES | render_further.STUDIES).items():
+    for name, table in (render_studies.STUDIES | render_further.STUDIES | render_deeper.STUDIES).items():
         tables[f"study-{name}"] = study_table(name, table)
     tables["claims"] = claims_list()
+    known = {name: stored(f"studies/laptop/{name}.json") for name in STUDIES if measured(name)}
+    tables["law"] = render_words.law(known)
+    tables |= {f"words-{name}": said(known[name]) for name, said in render_words.WORDS.items() if name in known}
+    tables["figures"] = render_words.figures(json.loads((ROOT / DRAWN).read_text(encoding="utf-8")))
     for name, table in tables.items():
         text = re.sub(
             rf"(<!-- table:{name} -->\n).*?(<!-- end -->)",

@@ -69,17 +69,23 @@ def additional(result: Result) -> str:
     for anchor, methods in result["pooled"].items():
         for method, row in methods.items():
             theirs = result["paper"].get(anchor, {}).get(method)
+            alike = result["hierarchical"].get(method) if anchor == "medoid" else None
             rows.append(
                 [
                     anchor,
                     method,
-                    pairs(row, True) + interval(row, "pair_interval"),
+                    pairs(row, True) + _alike(alike, "pairs"),
                     f"{theirs['pairs']:.2%}" if theirs else "",
-                    top1(row, True) + interval(row, "top1_interval"),
+                    top1(row, True) + _alike(alike, "top1"),
                     f"{theirs['top1']:.2%}" if theirs else "",
                 ]
             )
     return table(["anchor", "method", "strict pairs", "paper", "exact top-1", "paper"], rows)
+
+
+def _alike(found: Result | None, key: str) -> str:
+    """The interval that resamples replicates and inputs, libraries weighted alike."""
+    return f" [{100 * found[key]['low']:.2f}, {100 * found[key]['high']:.2f}]" if found else ""
 
 
 def composition(result: Result) -> str:
@@ -126,7 +132,35 @@ def controls(result: Result) -> str:
         f"{first}\n\nThe two choose the same candidate in {sixteen['same_choice']} of {sixteen['shared']['cases']} cases "
         f"(paper: 191 of 192). With 8 candidates, pairs decided by a response that neither of the two entered: "
         f"{crossed:,} of {eight['pairs']:,}; by candidate-wise corrections: {wise:,}.\n\n{second}"
+        + _second_method(result.get("second_method", {}))
     )
+
+
+def _second_method(found: Result) -> str:
+    """Empty where no study has asked it."""
+    rows = [
+        [
+            equation.replace("_", "–"),
+            str(row["inputs"]),
+            f"{row['pairs_changed']} of {row['pairs']:,}",
+            str(row["outcomes_changed"]),
+            str(row["winners_changed"]),
+            f"{row['largest_relative_loss_change']:.1e}",
+        ]
+        for equation, row in found.items()
+    ]
+    headings = [
+        "",
+        "inputs",
+        "pairs ordered otherwise",
+        "outcomes changed",
+        "winners changed",
+        "largest change of a loss",
+    ]
+    said = (
+        "\n\nThe most suspect inputs solved by another method (DOP853 in divergence form; Chebyshev collocation):\n\n"
+    )
+    return said + table(headings, rows) if rows else ""
 
 
 def variational(result: Result) -> str:
@@ -160,9 +194,46 @@ def panels(result: Result) -> str:
                 f"{row['exact']} / {row['tolerant']} / {row['top2']} of {row['routes']}",
             ]
         rows.append(cells)
-    return table(
-        ["inputs", "shared: regret", "exact / tolerant / top two", "raw: regret", "exact / tolerant / top two"], rows
+    return (
+        table(
+            ["inputs", "shared: regret", "exact / tolerant / top two", "raw: regret", "exact / tolerant / top two"],
+            rows,
+        )
+        + _other_choosers(result)
+        + _by_library(result.get("cells", {}))
     )
+
+
+def _other_choosers(result: Result) -> str:
+    """Those that look at candidates or validation losses only, and one response per candidate, at the study's panel size."""
+    size = str(max(b for b in result["sizes"] if b <= 24))
+    rows = [
+        [
+            method,
+            f"{row['mean_normalized_regret']:.4f}",
+            f"{row['exact']} / {row['tolerant']} / {row['top2']} of {row['routes']}",
+        ]
+        for method, of in result["table"].items()
+        for row in [of[size]]
+    ]
+    return f"\n\nWith {size} inputs:\n\n" + table(["method", "regret", "exact / tolerant / top two"], rows)
+
+
+def _by_library(cells: Result) -> str:
+    """Empty where no study has counted them."""
+    names = list(next(iter(cells.values()), {}))
+    rows = [
+        [
+            name,
+            *(
+                f"{of[name]['mean_normalized_regret']:.4f} ({of[name]['top2']} of {of[name]['routes']})"
+                for of in cells.values()
+            ),
+        ]
+        for name in names
+    ]
+    said = "\n\nLibrary by library: regret (choices among the two best)\n\n"
+    return said + table(["library", *cells], rows) if rows else ""
 
 
 def direct(result: Result) -> str:

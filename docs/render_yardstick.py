@@ -177,8 +177,8 @@ def _large(result: dict[str, Any]) -> Iterator[Target]:
         ratio = many["seconds"][-1] / many["reading_seconds"][-1]
         what = f"{many['sizes'][-1]:,} candidates of 128²: rank ÷ reading them once"
         why = (
-            "Outputs are searched for their range, centred, weighted and squared, then multiplied by the proxy and by every "
-            "movement in doubt: several passes over the same memory."
+            "Outputs are read twice, for their range and for their products with the proxy and with every movement in doubt, "
+            "and each part is centred, weighted and squared while it is in the cache."
         )
         yield Target(what, "about 1, ≤ 2", f"{ratio:.1f}", ratio <= 2, why)
 

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tomllib
 import urllib.request
+from datetime import date
 from pathlib import Path
 
 from pip._internal.models.index import PyPI
@@ -25,7 +26,7 @@ HERE = Path(__file__).parent
 BUILD = ["hatchling", "editables"]  # what installing the package itself needs; there is no isolated build that floats
 TORCHLESS = ".[dev,exponax,zarr,onnx,dask]"
 GROUPS = {"base": ".", "dev": ".[dev,exponax,lab,lightning,zarr,torch,onnx,dask]", "docs": ".[docs]"}
-HEAD = "# Written by lock.py; pyproject.toml states the honest ranges.\n"
+HEAD = f"# Written by lock.py on {date.today()}; pyproject.toml states the honest ranges.\n"
 
 
 def resolved(python: str, wanted: list[str], constraints: Path) -> dict[str, tuple[str, str]]:

@@ -5,6 +5,7 @@ suite on the code that users get."""
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -21,9 +22,13 @@ if "PHYSRANK_OPTIMISED" not in os.environ:  # read when JAX first compiles; proc
 import jax
 import pytest
 
-from helpers import EXTERNAL
+from helpers import EXTERNAL, wide
 from physrank import double
 from physrank.physics import rescue
+
+sys.modules.setdefault("wandb", None)  # neuralop would load it, for seconds; it does without where there is none
+
+gc.set_threshold(50_000, 20, 50)  # tracing makes many objects that live
 
 HERE = Path(__file__).parent
 LONGEST = (
@@ -36,6 +41,7 @@ LONGEST = (
     "certificates/test_certificate.py",
     "lab/equations/test_sine_gordon.py",
 )
+WIDE = {test for _, test in wide()}
 CACHE = "JAX_COMPILATION_CACHE_DIR"
 SHARED = os.environ.get(
     "PHYSRANK_COMPILATIONS"
@@ -65,8 +71,14 @@ def pytest_terminal_summary(terminalreporter):
         )
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items):
-    """The longest files first, so that no worker starts one when the others are done."""
+    """Marks what tests/wide.txt lists. The longest files first, so that no worker starts one when the others are done."""
+    for item in items:
+        name = item.nodeid.removeprefix("tests/")
+        if not WIDE.isdisjoint({name, name.partition("[")[0]}):
+            item.add_marker("wide")
+    gc.freeze()  # what has been imported stays: searching it for garbage took seconds every time
     order = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path.relative_to(HERE).as_posix(), len(order)))
 
@@ -95,7 +107,7 @@ def _settings(promotion, precision):
         yield
 
 
-MAPPINGS = 20_000  # the kernel allows a process 65,530; past that LLVM dies while it compiles
+MAPPINGS = 30_000  # the kernel allows a process 65,530; past that LLVM dies while it compiles
 
 
 @pytest.fixture(scope="module", autouse=True)

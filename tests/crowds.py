@@ -54,6 +54,30 @@ class Deadly(Stating):
         return problem(self.k)
 
 
+class Homebound(Stating):
+    """A poisoned one cannot be unpickled anywhere else."""
+
+    def __init__(self, k, poisoned=()):
+        super().__init__(k)
+        self.home = os.getpid() if k in poisoned else None
+
+    def __setstate__(self, state):
+        if state["home"] not in (None, os.getpid()):
+            raise LookupError(f"input {state['k']} stays at home")
+        self.__dict__ |= state
+
+    def __call__(self):
+        return problem(self.k)
+
+
+class Late(Stating):
+    """It takes its time, and later ones overtake it."""
+
+    def __call__(self):
+        time.sleep(random.Random(self.k).uniform(0, 0.2))
+        return problem(self.k)
+
+
 HOW = {"chunk": 4, "effort": "response"}  # few programs, compiled quickly
 
 

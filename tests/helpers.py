@@ -16,6 +16,13 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"  # beside the c
 EXTERNAL = Path(os.environ.get("PHYSRANK_EXTERNAL_DATA", BESIDE))  # data written by others
 
 
+def wide():
+    """(seconds, test) of what tests/wide.txt lists: a test of a file, or one case of it."""
+    text = (Path(__file__).parent / "wide.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return [(float(seconds), test) for seconds, test in (line.split(" ", 1) for line in lines)]
+
+
 def with_state(ranking, state):
     """The ranking as if its response had ended at another state."""
     return with_response(ranking, eqx.tree_at(lambda r: r.state, ranking.response, state))

@@ -207,6 +207,44 @@ def h5_endless(path):
     path.write_bytes(content[:free] + (64).to_bytes(8, "little") + content[free + 8 :])
 
 
+def claiming(content: bytes, text: bytes) -> bytes:
+    """A file whose reference to this text claims three gigabytes."""
+    start = content.index(b"GCOL")
+    at = content.index(len(text).to_bytes(4, "little") + start.to_bytes(8, "little"))
+    return content[:at] + (3 << 30).to_bytes(4, "little") + content[at + 4 :]
+
+
+def h5_long_attribute(library, more=0):
+    """A text attribute that claims gigabytes: among few, or among so many that they are stored elsewhere."""
+
+    def write(path):
+        with h5py.File(path, "w", libver=library) as file:
+            file["u"] = np.ones(4)
+            file.attrs["units"] = "of nothing"
+            for k in range(more):
+                file.attrs[f"more {k}"] = 1.0
+        path.write_bytes(claiming(path.read_bytes(), b"of nothing"))
+
+    return write
+
+
+def h5_long_label(path):
+    with h5py.File(path, "w") as file:
+        file["u"] = np.ones((2, 4))
+        file["model"] = ["a name of nothing", "b"]
+    path.write_bytes(claiming(path.read_bytes(), b"a name of nothing"))
+
+
+def h5_long_list(path):
+    """A list of any length, such as netCDF's library follows, claiming gigabytes."""
+    with h5py.File(path, "w") as file:
+        file["u"] = np.ones(4)
+        values = np.empty(1, object)
+        values[0] = np.arange(3)
+        file.attrs.create("list", values, dtype=h5py.vlen_dtype(int))
+    path.write_bytes(claiming(path.read_bytes(), bytes(3)))
+
+
 def h5_unknown_filter(file, path):
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_chunk((4,))
@@ -285,6 +323,11 @@ EVERY = {
     "large_chunk.h5": (h5(h5_large_chunk), "A chunk of dataset"),
     "bomb.h5": (h5(h5_bomb), "unpacks to more"),
     "endless.h5": (h5_endless, "table of texts is damaged"),
+    "long-attribute.h5": (h5_long_attribute("earliest"), "claims more than"),
+    "long-attribute-new.h5": (h5_long_attribute("latest"), "claims more than|checksum"),
+    "long-attribute-of-many.h5": (h5_long_attribute("latest", 12), "claims more than|checksum"),
+    "long-label.h5": (h5_long_label, "claims more than"),
+    "long-list.h5": (h5_long_list, "claims more than"),
     "filter.h5": (h5(h5_unknown_filter), "filters \\[32015\\]"),
     "objects.h5": (h5(h5_objects), "holds no field of numbers"),
     "link.zarr": (zarr_link, "points out of the store"),

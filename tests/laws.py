@@ -124,6 +124,22 @@ def quadratic_response(problem: pr.Problem, like, seed=0, order=2, correction=No
         assert abs(errors[-1] / (sizes[-1] ** 2 * np.linalg.norm(leading)) - 1) < 0.1
 
 
+def response_error_is_exact(problem: pr.Problem, like, seed=0, scale=1.0, accuracy=1e-7):
+    """δ − e = L⁻¹[ℓ + R(e)] for finite e and a response solved badly on purpose: an identity, no expansion."""
+    truth = _solve(problem, np.zeros_like(like)).state
+    random = np.random.default_rng(seed)
+    error, noise = (0.1 * scale * h / np.abs(h).max() for h in random.standard_normal((2, *like.shape)))
+    anchor = truth - error
+    correction = _respond(problem, anchor, Correction()).correction + 0.1 * noise
+    plain, _, of_error, *_ = compute.run(_pushed, problem, anchor, error, error)
+    of_response = compute.run(_pushed, problem, anchor, correction, correction)[2]
+    zero = compute.run(_pushed, problem, truth, error, error)[0]
+    algebraic, beyond = of_response + plain, zero - plain - of_error
+    expected = compute.run(_solved, problem, anchor, algebraic + beyond)[0].value
+    off = np.linalg.norm(correction - error - expected)
+    assert off <= accuracy * np.linalg.norm(correction - error), off / np.linalg.norm(correction - error)
+
+
 def fused_equals_plain(problem: pr.Problem, state, accuracy=1e-9):
     """`correct` gives the defect and the solve that linearising first and solving then give."""
     plain = compute.run(_pushed, problem, state, state, state)[1]

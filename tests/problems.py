@@ -141,6 +141,17 @@ def trapezoid_residual(after, now, data):
     return after - now - 0.1 * (rate(after) + rate(now))
 
 
+def host_trapezoid_residual(after, now, data):
+    rate = lambda u: -(u**3) + data * (np.roll(u, 1) - u)  # noqa: E731
+    return after - now - 0.1 * (rate(after) + rate(now))
+
+
+def host_trapezoid_jacobian(after, now, data):
+    del now
+    shifted = np.roll(np.eye(after.size), 1, axis=0)
+    return sparse.csc_array(np.eye(after.size) - 0.1 * (-np.diag(3 * after**2) + data * (shifted - np.eye(after.size))))
+
+
 def linear_implicit(after, now, data):
     return after - now - 0.2 * (jnp.roll(after, 1) - 2 * after) - data
 
@@ -232,6 +243,20 @@ CASES = {
     ),
     "marching, host": Case(
         pr.Marching(host_step, _INITIAL, data=0.8, forcing=_FORCING, host=True),
+        lambda seed: _smooth((6, 7), seed),
+        accuracy=1e-7,
+        against=1e-6,
+    ),
+    "marching, host, implicit": Case(
+        pr.Marching(host_trapezoid_residual, _INITIAL, data=0.5, implicit=True, host=True),
+        lambda seed: _smooth((6, 7), seed),
+        accuracy=1e-7,
+        against=1e-6,
+    ),
+    "marching, host, implicit, Jacobian": Case(
+        pr.Marching(
+            host_trapezoid_residual, _INITIAL, data=0.5, implicit=True, host=True, jacobian=host_trapezoid_jacobian
+        ),
         lambda seed: _smooth((6, 7), seed),
         accuracy=1e-7,
         against=1e-6,

@@ -10,12 +10,14 @@ SOURCE = Path(__file__).parent.parent / "src" / "physrank"
 # A room may import itself and the rooms before it.
 ORDER = [
     "_io",
+    "_later",
     "_optional",
     "_renamed",
     "_version",
     "_axes",
     "_arrays",
     "_division",
+    "_programs",
     "compute",
     "geometry",
     "report",

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
 import physrank as pr
-from physrank import compute
+from physrank import _programs, compute
 from physrank.physics import Correction, NonlinearSolve, Problem, Solve, Tangent, respond
 from problems import CASES, bratu
 
@@ -154,14 +154,14 @@ def test_a_callback_with_a_derivative_works_in_double_precision():
 
 
 def test_functions_defined_anew_for_every_call_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(compute, "PROGRAMS", 3)
+    monkeypatch.setattr(_programs, "PROGRAMS", 3)
 
     def found(problem, array):
         return problem.defect(array)
 
     for _ in range(8):
         compute.run(found, pr.Stationary(lambda u: u - 1), np.ones(4))
-    assert compute._compiled(found, False)._cached._cache_size() <= 3
+    assert _programs.compiled(found, False)._cache_size() <= 3
     traced, kept = [], pr.Stationary(lambda u: traced.append(1) or u - 1)
     for _ in range(8):
         compute.run(found, kept, np.ones(4))
@@ -229,8 +229,8 @@ def test_a_program_that_runs_once_says_the_same():
         np.testing.assert_allclose(compute.run(_defect, problem, state), usual, rtol=1e-12, atol=1e-13)
         rows = compute.run_batch(_defect, [problem] * 2, [state] * 2)
     np.testing.assert_allclose(rows[1], usual, rtol=1e-12, atol=1e-13)
-    assert compute._options(True)["compiler_options"]
-    assert not compute._knows("xla_of_another_version", True)
+    assert _programs.options(True)["compiler_options"]
+    assert not _programs._knows("xla_of_another_version", True)
 
 
 def _defect(problem, state):

@@ -36,12 +36,12 @@ def test_documents_are_rendered_from_results(name):
     assert render.render(text) == text, "run `make docs`"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["bench.json", "demo/demo.json"]
-    + [f"{each}.json" for each in ("references", "forcing_law", "yardstick", "scale", "devices")],
-)
+RESULTS = sorted(path.name for path in (ROOT / "results").glob("*.json"))
+
+
+@pytest.mark.parametrize("name", ["demo/demo.json", *RESULTS])
 def test_results_carry_provenance(name):
+    assert len(RESULTS) >= 6
     stored = json.loads((ROOT / "results" / name).read_text(encoding="utf-8"))
     assert re.fullmatch(r"[0-9a-f]{12}(\+changes)?", stored["provenance"]["commit"])
     assert len(stored["provenance"]["content_sha256"]) == 64
@@ -68,8 +68,14 @@ def test_the_page_on_models_runs_as_it_stands(tmp_path, monkeypatch, capsys):
     assert len(list((tmp_path / "run1").glob("epoch*.safetensors"))) == 3
 
 
+def cubic(u, d=0.5):
+    """A residual for all pages: compiled once."""
+    return u**3 + u - d
+
+
 def stand_ins(folder):
     """What README leaves to its reader: a problem of one's own in every form, files, inputs and networks."""
+    folder.mkdir(exist_ok=True)
     points = np.linspace(0, 1, 8)
     matrix, rhs = sparse.csr_array(np.diag([3.0] * 8) - np.eye(8, k=1)), np.ones(8)
     frames = np.random.default_rng(0).standard_normal((13, 2, 4, 4))
@@ -84,10 +90,9 @@ def stand_ins(folder):
     (folder / "run1").mkdir()
     for epoch in (1, 2):
         pr.models.save(folder / f"run1/epoch{epoch}.safetensors", network)
-    residual = lambda u, d=0.5: u**3 + u - d  # noqa: E731
-    problem_of = lambda case: pr.Stationary(residual, data=np.asarray(case))  # noqa: E731
+    problem_of = lambda case: pr.Stationary(cubic, data=np.asarray(case))  # noqa: E731
     return {
-        "residual": residual,
+        "residual": cubic,
         "data": 0.5,
         "step": lambda u, d=0.5: d * u,
         "initial": points,
@@ -118,7 +123,7 @@ def one_thread_of_eight(monkeypatch):
     started, cluster = [], distributed.LocalCluster
 
     def smaller(**options):
-        started.append(cluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None))
+        started.append(cluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"))
         assert options == {"n_workers": 8, "threads_per_worker": 1, "env": pr.scale.PINNED}
         return started[-1]
 
@@ -154,6 +159,22 @@ def test_readme_runs_as_it_stands(tmp_path, monkeypatch, one_thread_of_eight):
     assert compared >= 2
 
 
+def test_the_page_on_many_machines_runs_as_it_stands(tmp_path, monkeypatch, one_thread_of_eight):
+    monkeypatch.chdir(tmp_path)
+    for k, name in enumerate(("fno", "cno")):
+        with h5py.File(f"{name}.h5", "w") as file:
+            file["u"] = np.full((100_000, 8), 0.1 * k, np.float32)
+    stand_in = stand_ins(tmp_path / "others")
+    problems = stand_in["problems"]
+    known = {"h5py": h5py, "problems": problems, "libraries": stand_in["libraries"]}
+    known["problem_of"] = lambda k: problems[k % 4]
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "docs/scale.md", "exec"), known)
+    assert known["selection"].best in ("a", "b") and next(known["rankings"]).names == ("fno", "cno")
+    known["rankings"].close()
+
+
 def test_the_page_on_certificates_runs_as_it_stands(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     problem = pr.equations.ReactionDiffusion(np.ones(9), np.ones(9), 1.0, 1.0)
@@ -178,6 +199,20 @@ def test_no_machine_paths():
         )
         if path.is_file() and not hidden and path.suffix in (".py", ".md", ".json", ".toml", ".yml", ".txt", ".cff"):
             assert not re.search(r"/(work|root|tmp|home)/[A-Za-z]", path.read_text(encoding="utf-8")), path
+
+
+def test_sentences_follow_their_results():
+    """Another count, another sentence; and a study of the former law is named until it is measured anew."""
+    words, results = (
+        render.render_words,
+        {name: render.stored(f"studies/laptop/{name}.json") for name in ("primary", "direct")},
+    )
+    said = words.primary(results["primary"])
+    results["primary"]["pooled"]["shared"]["pairs_correct"] -= 7
+    assert words.primary(results["primary"]) != said
+    old = {"provenance": {"commit": words.FORMER_LAW}}
+    assert "but for old: these" in words.law({"new": results["direct"], "old": old})
+    assert "but for" not in words.law({"new": results["direct"]})
 
 
 def test_studies_count_for_a_forcing_law_only_if_they_say_so(tmp_path, monkeypatch):

@@ -44,6 +44,11 @@ def test_response_error_is_quadratic(case):
 
 
 @every_case
+def test_what_a_response_misses_is_known_exactly(case):
+    laws.response_error_is_exact(case.problem, case.state(0), scale=case.scale, accuracy=max(1e-7, 10 * case.against))
+
+
+@every_case
 def test_solvers_match_dense(case):
     laws.matches_dense(case.problem, case.state(1), accuracy=case.against)
 
@@ -121,6 +126,8 @@ class Sabotaged(Problem):
         (laws.taylor_slope, "derivative"),
         (laws.taylor_slope, "row dropped"),
         (laws.quadratic_response, "solve"),
+        (laws.response_error_is_exact, "solve"),
+        (laws.response_error_is_exact, "derivative"),
         (laws.matches_dense, "solve"),
         (laws.matches_dense, "defect"),
         (laws.matches_dense, "adjoint solve"),

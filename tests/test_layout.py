@@ -1,11 +1,13 @@
 """Tests stand where their source stands, and the instrument is tested without the laboratory."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
 import physrank
+from helpers import wide
 
 TESTS, SOURCE = Path(__file__).parent, Path(physrank.__file__).parent
 LABORATORY = ("torch", "neuralop", "physrank.lab", "lab_helpers", "networks")
@@ -70,3 +72,13 @@ def test_sabotage_is_noticed():
     assert not from_the_laboratory("import torchless, physrank.laboratory")
     assert has_a_source(Path("geometry/test_grid.py")) and has_a_source(Path("certificates/test_reaction_diffusion.py"))
     assert not has_a_source(Path("geometry/test_lifted.py")) and not has_a_source(Path("ranking/test_lifts.py"))
+
+
+def test_what_is_left_to_the_slow_lane_exists_and_leaves_its_files_something_to_try():
+    listed = wide()
+    assert len({test for _, test in listed}) == len(listed) > 50
+    for name in {test.partition("::")[0] for _, test in listed}:
+        functions = re.findall(r"^def (test_\w+)\(", (TESTS / name).read_text(encoding="utf-8"), re.MULTILINE)
+        whole = {test.partition("::")[2] for _, test in listed if test.startswith(f"{name}::")}
+        assert {test.partition("[")[0] for test in whole} <= set(functions), name
+        assert set(functions) - whole, name

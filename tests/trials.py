@@ -1,11 +1,12 @@
 """Adversarial trials of certificates: rankings made up for the purpose, and the truth in many digits to hold them against.
 
-`make test-slow` runs 10,000 per certificate (PHYSRANK_TRIALS says otherwise), the ordinary suite a few dozen.
+A trial is one certificate of one state and five outputs; several may share a problem, whose truth is the dear part.
+`make trials` counts 10,000 of every certificate, the ordinary suite a few dozen.
 """
 
-import os
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,12 +16,25 @@ import numpy as np
 import physrank as pr
 from physrank.geometry import gaps_of
 
-SHARDS = 4  # of a slow lane: they run side by side, and an interrupted lane has said something
 mp = mpmath.mpf
 
 
-def slow_trials() -> int:
-    return int(os.environ.get("PHYSRANK_TRIALS", "10000")) // SHARDS
+@dataclass(frozen=True)
+class Verdict:
+    """What trials came to. A draw without a problem or a truth is no trial."""
+
+    trials: int = 0
+    abstained: int = 0  # in which nothing at all was claimed
+    pairs: int = 0
+    decided: int = 0
+    false: int = 0  # gaps outside of their intervals, states outside of their bounds
+
+    def __add__(self, other: "Verdict") -> "Verdict":
+        return Verdict(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def claiming(self, holds: bool) -> "Verdict":
+        """With another claim, which holds or does not."""
+        return self if holds else replace(self, false=self.false + 1)
 
 
 @dataclass
@@ -49,8 +63,16 @@ class Judged:
         self.response = SimpleNamespace(base=base, state=self.state, anchor=base)
 
 
-def terminal(problem, state, outputs):
-    return Judged(problem, state, outputs, pr.tasks.terminal(problem.metric()))
+def terminal(problem, state, outputs, metric=None):
+    return Judged(problem, state, outputs, pr.tasks.terminal(metric or problem.metric()))
+
+
+def uneven(random, shape):
+    """Weights that differ by many orders of magnitude; now and then extreme ones; None: the usual metric."""
+    if random.random() < 0.6:
+        return None
+    scale = 10.0 ** random.choice([0.0, 0.0, -100.0, 100.0])
+    return pr.metrics.weights(scale * 10.0 ** random.uniform(-6, 6, shape))
 
 
 def rivals(random, truth, state):
@@ -67,32 +89,33 @@ def rivals(random, truth, state):
     return np.stack([*found, exact + scale * random.standard_normal(exact.size)])
 
 
-def false_claims(certificate, outputs, truth, weights):
-    """(pairs decided, gaps outside of their intervals), losses in many digits."""
+def judged(certificate, outputs, truth, weights) -> Verdict:
+    """One trial: every gap against its interval, losses in many digits."""
     losses = [
         mpmath.fsum(_exact(w) * (t - _exact(v)) ** 2 for w, t, v in zip(weights, truth, y, strict=True))
         for y in outputs
     ]
     low, high, signs = certificate.gaps.low, certificate.gaps.high, certificate.signs
-    decided = wrong = 0
-    for i, j in zip(*np.triu_indices(len(losses), 1), strict=True):
-        gap = losses[j] - losses[i]
-        wrong += not low[i, j] <= gap <= high[i, j]
-        decided += bool(signs[i, j])
-    return decided, wrong
+    pairs = list(zip(*np.triu_indices(len(losses), 1), strict=True))
+    wrong = sum(not low[i, j] <= losses[j] - losses[i] <= high[i, j] for i, j in pairs)
+    said = any(np.isfinite(low[i, j]) or np.isfinite(high[i, j]) for i, j in pairs)
+    return Verdict(1, int(not said), len(pairs), sum(bool(signs[i, j]) for i, j in pairs), wrong)
+
+
+def distance(truth, state):
+    """Euclidean, in many digits."""
+    return mpmath.sqrt(mpmath.fsum((t - mp(float(s))) ** 2 for t, s in zip(truth, np.ravel(state), strict=True)))
 
 
 def _exact(value):
     return value if isinstance(value, mpmath.mpf) else mp(float(value))
 
 
-def lane(trial, trials, seed):
-    """(pairs decided, false claims) of as many trials; a trial is a function of a random generator, with 60 digits."""
-    random, decided, wrong = np.random.default_rng(seed), 0, 0
+def lane(trial: Callable[[np.random.Generator], Verdict], trials: int, seed: int) -> Verdict:
+    """At least as many trials; `trial` is a function of a random generator, with 60 digits, that may do several."""
+    random, found = np.random.default_rng(seed), Verdict()
     with mpmath.workdps(60), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rough fields are meant
-        for _ in range(trials):
-            found = trial(random)
-            decided, wrong = decided + found[0], wrong + found[1]
-    print(f"{trials} trials, {decided} pairs decided, {wrong} false")
-    return decided, wrong
+        while found.trials < trials:
+            found = found + trial(random)
+    return found

@@ -1,10 +1,12 @@
 """physrank: which prediction to trust, from the governing equation alone.
 
+```python
 import physrank as pr
 
 problem = pr.equations.Burgers(initial=u0, viscosity=0.01, times=t)
 ranking = pr.rank(problem, {"fno": v1, "cno": v2, "unet": v3})
 print(ranking.best, ranking.error_estimates)
+```
 """
 
 import importlib

@@ -79,6 +79,11 @@ def used(layout: Layout | None) -> Iterator[None]:
         _layout.reset(token)
 
 
+def over_devices() -> bool:
+    """Whether this is such a context."""
+    return _mesh.get() is not None
+
+
 def of(*arguments: Any) -> Layout | None:
     """How the first problem among them lies on the devices of the context; None without such a context."""
     mesh = _mesh.get()

@@ -15,12 +15,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from physrank import _division
+from physrank import _division, _programs
 
 TOGETHER = 8  # inputs that move through one compiled sweep; beyond that they only crowd the cache
-PROGRAMS = 64  # compiled versions of one calculation that are kept: shapes, and functions of users
 NUMBERS_TOGETHER = 4096  # for iterations, which end with the slowest: dense products already fill the machine
-QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}  # a quarter of the compile time
 
 _once: ContextVar[bool] = ContextVar("once", default=False)
 
@@ -44,6 +42,11 @@ def double() -> Any:
     """Context in which JAX computes in float64; the caller's setting returns on exit.
 
     Build `exponax` steppers and other JAX objects inside it to have them in double precision.
+
+    ```python
+    with pr.double():
+        stepper = exponax.stepper.Burgers(1, 6.28, 64, 0.01)
+    ```
     """
     return jax.enable_x64(True)
 
@@ -60,7 +63,7 @@ def run(function: Callable[..., Any], *arguments: Any) -> Any:
         with _explained():
             if (layout := _division.of(*arguments)) is not None:
                 return _divided_run(function, arguments, layout)
-            return to_numpy(_bounded(_compiled(function, _once.get()))(*jax.tree.map(_to_jax, arguments)))
+            return to_numpy(_programs.call(function, _once.get(), *arguments))
 
 
 def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any, *fixed: Any) -> Any:
@@ -74,8 +77,8 @@ def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any
     with double():
         width = min(len(problems), _width(problems[0], np.size(arrays[0])))
         with _explained():
-            program = _bounded(_mapped(function, _once.get()))
-            return to_numpy(program(stack(problems), jnp.asarray(np.stack(arrays)), fixed, width))
+            program = _mapped(function)
+            return to_numpy(_programs.call(program, _once.get(), stack(problems), np.stack(arrays), fixed, width))
 
 
 def each(function: Callable[..., Any], rows: Any, problem: Any, batch: int | None = None) -> Any:
@@ -107,7 +110,7 @@ def stack(problems: Sequence[Any]) -> Any:
                 f"({type(problems[0]).__name__}): {detail}. Give all inputs the same functions and shapes, with what "
                 "changes in data (a function defined anew for each input is another function), or rank separate panels."
             )
-    return eqx.combine(jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays), fixed[0])
+    return eqx.combine(jax.tree.map(lambda *leaves: np.stack(leaves), *arrays), fixed[0])
 
 
 def _width(problem: Any, numbers: int) -> int:
@@ -151,41 +154,9 @@ def _explained() -> Iterator[None]:
         raise
 
 
-def _to_jax(leaf: Any) -> Any:
-    return jnp.asarray(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf
-
-
-def _bounded(program: Any) -> Any:
-    """Compiled for few shapes and functions, it is kept. A function that is defined anew for every call is compiled anew, a
-    few megabytes each: of so many, none is kept."""
-    compiled = program._cached  # equinox keeps JAX's own function there, with its cache
-    if compiled._cache_size() >= PROGRAMS:
-        compiled.clear_cache()
-    return program
-
-
-@cache
-def _options(quick: bool) -> dict[str, Any]:
-    """Those of QUICK that the installed compiler knows."""
-    return {"compiler_options": {n: v for n, v in QUICK.items() if _knows(n, v)}} if quick else {}
-
-
-def _knows(option: str, value: Any) -> bool:
-    try:
-        jax.jit(lambda x: x + 1, compiler_options={option: value})(0)
-    except jax.errors.JaxRuntimeError:
-        return False
-    return True
-
-
-@cache
-def _compiled(function: Callable[..., Any], quick: bool) -> Callable[..., Any]:
-    return eqx.filter_jit(function, **_options(quick))
-
-
 def _divided_run(function: Callable[..., Any], arguments: tuple[Any, ...], layout: _division.Layout) -> Any:
     with _division.used(layout):
-        program = _bounded(divided(function, layout, _once.get()))
+        program = divided(function, layout, _once.get())
         return to_numpy(_division.collected(program(*_division.placed(arguments, layout))))
 
 
@@ -196,11 +167,11 @@ def divided(function: Callable[..., Any], layout: _division.Layout, quick: bool 
     def on_devices(*arguments: Any) -> Any:
         return _division.closed(function(*_division.opened(arguments, layout)), layout)
 
-    return eqx.filter_jit(on_devices, **_options(quick))
+    return eqx.filter_jit(on_devices, **_programs.options(quick))
 
 
 @cache
-def _mapped(function: Callable[..., Any], quick: bool) -> Callable[..., Any]:
+def _mapped(function: Callable[..., Any]) -> Callable[..., Any]:
     def over(problems: Any, arrays: jax.Array, fixed: tuple[Any, ...], width: int) -> Any:
         varying, constant = eqx.partition(problems, eqx.is_array)
 
@@ -209,4 +180,4 @@ def _mapped(function: Callable[..., Any], quick: bool) -> Callable[..., Any]:
 
         return jax.lax.map(one, (varying, arrays), batch_size=width)
 
-    return eqx.filter_jit(over, **_options(quick))
+    return over

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -115,4 +116,10 @@ def resolve(task: Any, problem: Problem) -> Task:
 
 def default(problem: Problem) -> Task:
     """The problem's own task in its own metric."""
-    return (terminal if capabilities.output(problem) == "terminal" else field)(problem.metric())
+    # The function of the class: equinox makes an object of a bound method, which takes longer than the method.
+    return _own(capabilities.output(problem), type(problem).metric(problem))
+
+
+@lru_cache(maxsize=32)
+def _own(output: str, metric: AnyMetric) -> Task:
+    return (terminal if output == "terminal" else field)(metric)

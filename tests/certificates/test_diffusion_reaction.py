@@ -90,6 +90,13 @@ def test_laplacian_is_dissipative_in_every_energy():
         assert np.all(product <= 1e-12)
 
 
+@pytest.mark.parametrize("size", [2.5e-162, 1e-161, 1e-3, 1e160])
+def test_couplings_that_diffusion_dissipates_do_not_underflow(size):
+    energies = diffusion_reaction.Energies.of(diffusion(diffusion=(size, 1.3 * size)))
+    assert np.all(energies.coupling**2 * 2.3**2 <= 4 * energies.inhibitor * 1.3)
+    assert energies.coupling.min() < -1.5  # the strongest of them are used
+
+
 def test_largest_eigenvalues_do_not_cancel():
     """Rates for a large slope tend to −1 from above, and never below."""
     for slope in 10.0 ** np.arange(2, 17):
@@ -227,7 +234,7 @@ def test_the_radius_is_one_of_the_tasks_metric(weighted):
     ranking = pr.rank(problem, library, task=pr.tasks.terminal(metric), effort="response")
     state = truth.copy()
     state[-1, 0, 1, 2] += 0.1
-    found = DiffusionReactionEnergy()(problem, with_state(ranking, state)).gaps
+    found = DiffusionReactionEnergy(pairs=False)(problem, with_state(ranking, state)).gaps
     radius = (found.high - found.low)[0, 1] / 4 / ranking.space.distances(ranking.outputs)[0, 1]
     true = float(ranking.space.norm(state[-1] - truth[-1]))
     assert true <= radius <= (20 if weighted else 2) * true

@@ -7,7 +7,7 @@ import pytest
 
 import physrank as pr
 from fields import NODES, field_problem, solved, zero_of
-from physrank.certificates import StronglyMonotone
+from physrank.certificates import LocalNewton, StronglyMonotone
 
 
 def test_your_own_monotone_problem():
@@ -100,6 +100,20 @@ def test_a_metric_that_is_too_strong_is_refuted_and_the_right_one_is_not():
         metric = lambda s, c=factor: lambda z: c * (2 + 0.75 * s**2) * z  # noqa: E731
         certificate = pr.certify(problem, ranking, by=StronglyMonotone(metric=metric, coercivity=factor * 2.0))
         assert (not certificate.failed) is holds
+
+
+@pytest.mark.parametrize(
+    "by", [StronglyMonotone(metric=lambda s: lambda z: 4 * z, coercivity=4.0), LocalNewton(degree=1)]
+)
+def test_a_task_that_is_only_declared_linear_proves_nothing(by):
+    """A bend of 1e-10 passes where it is compared with its derivative; a bound that is sharp would be false."""
+    problem, library = (
+        pr.Stationary(lambda x: 4 * x - 3, solver=pr.Dense()),
+        {"a": np.array([1.0]), "b": np.array([0.1])},
+    )
+    for task, kind in ((lambda x: 2 * x, "theorem"), (lambda x: x + 1e-10 * x**2, "estimate")):
+        ranking = pr.rank(problem, library, task=pr.tasks.linear(task), anchor=np.array([2.0]))
+        assert pr.certify(problem, ranking, by=by).kind == kind
 
 
 def test_it_is_sharp_for_one_unknown():

@@ -7,8 +7,9 @@ import pytest
 
 import physrank as pr
 from physrank.certificates import EnclosedMarch
+from physrank.certificates.enclosures.rounding import Interval
 from physrank.certificates.own_marching import Tube
-from trials import Judged, false_claims, mp
+from trials import Judged, judged, mp
 
 M, ROWS = 6, 12
 START = np.sin(2 * np.pi * np.arange(M) / M) + 0.3
@@ -54,7 +55,7 @@ def test_it_is_found_without_being_asked_for(corrections, task):
             seen = [exact[n * M + 1] - exact[n * M + 2] for n in range(3, ROWS)]
         outputs = ranking.outputs.reshape(len(ranking.outputs), -1)
         weights = np.ravel(np.broadcast_to(ranking.space.weights, ranking.outputs.shape[1:]))
-        assert false_claims(certificate, outputs, seen, weights)[1] == 0
+        assert judged(certificate, outputs, seen, weights).false == 0
         off = [t - mp(float(s)) for t, s in zip(exact, np.ravel(ranking.state), strict=True)]
         distance = mpmath.sqrt(mpmath.fsum(e**2 for e in off))
     assert distance <= certificate.enclosure.state_bound <= max(20 * float(distance), 1e-13)
@@ -113,3 +114,13 @@ def test_the_derivative_counts_all_over_the_box():
     """u ↦ u² from 1.1 beside a trajectory at rest at 1: the next error is 0.21, more than the derivative at 1 says."""
     tube = Tube.of(pr.Marching(lambda u: u**2, np.array([1.1])), np.ones((2, 1)))
     assert 0.21 <= tube.radii[1] <= 0.23 and tube.entries[1, 0] >= 0.21
+
+
+def test_functionals_know_the_first_row_and_the_second_order():
+    """e = (1, ½, ¼) of u ↦ u/2 beside zero; e = (0.1, 0.21) of u ↦ u² beside 1, where the derivative at 1 says 0.2."""
+    halved = Tube.of(pr.Marching(lambda u: 0.5 * u, np.ones(1)), np.zeros((3, 1)))
+    found = halved.functionals(Interval.of(np.array([[1.0, 2.0, 4.0]])))
+    assert found.low[0] <= 3 <= found.high[0] and found.high[0] - found.low[0] < 1e-13
+    squared = Tube.of(pr.Marching(lambda u: u**2, np.array([1.1])), np.ones((2, 1)))
+    found = squared.functionals(Interval.of(np.array([[0.0, 1.0]])))
+    assert 0.17 < found.low[0] <= 0.21 <= found.high[0] < 0.23

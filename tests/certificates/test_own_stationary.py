@@ -8,7 +8,10 @@ import pytest
 
 import physrank as pr
 from physrank.certificates import EnclosedZero, intersect
-from trials import Judged, false_claims, mp
+from physrank.certificates.enclosures.rounding import Interval
+from physrank.certificates.own_pairs import Derivative
+from physrank.certificates.own_stationary import _defect, krawczyk
+from trials import Judged, judged, mp
 
 N = 12
 H = 1 / (N + 1)
@@ -56,11 +59,20 @@ def test_it_is_found_without_being_asked_for(corrections):
         certificate = pr.certify(problem, ranking)
         assert certificate.kind == "validated" and certificate.settled
         weights = np.ravel(ranking.space.weights)
-        assert false_claims(certificate, ranking.outputs, truth, weights)[1] == 0
+        assert judged(certificate, ranking.outputs, truth, weights).false == 0
         off = mpmath.sqrt(mpmath.fsum((t - mp(float(s))) ** 2 for t, s in zip(truth, ranking.state, strict=True)))
     bound = certificate.enclosure.state_bound
     assert off <= bound <= max(4 * float(off), 1e-12)
     assert certificate.enclosure.zero.alone > 0
+
+
+def test_it_is_sharp_for_one_unknown():
+    """x² = 1 beside 1.1: the error is 0.1, more than the 0.0955 of a Newton step; the slope over the box tells."""
+    problem, state = pr.Stationary(lambda x: x**2 - 1.0, solver=pr.Dense()), np.array([1.1])
+    box, _ = krawczyk(Derivative(_defect, problem, state), state)
+    assert box.ratio < 1 and 0.1 <= box.within[0] <= 0.13
+    found = box.functionals(Interval.of(np.array([[3.0]])))
+    assert found.low[0] <= -0.3 <= found.high[0] < -0.2
 
 
 def test_any_task_and_until_certified():
@@ -128,3 +140,23 @@ def test_an_implicit_march_is_one_system():
     library = {"a": truth + 1e-3 * np.linspace(0, 1, 5)[:, None], "b": truth - 2e-3 * np.linspace(0, 1, 5)[:, None]}
     certificate = pr.certify(problem, pr.rank(problem, library, corrections=2))
     assert certificate.best == "a" and certificate.kind == "validated"
+
+
+def lost(sure):
+    """e less the double next to it, 1.4456e-16; computed, nothing is left of it."""
+    return jax.lax.cond(sure, lambda: jnp.exp(jnp.float64(1.0)) - 2.718281828459045, lambda: 1.0)
+
+
+@pytest.mark.parametrize("sure", [lambda u: jnp.arange(3)[1] > 0, lambda u: u[0] < 5])
+def test_what_a_branch_computes_is_rounded_too(sure):
+    problem = pr.Stationary(lambda u: u - 1e16 * lost(sure(u)))
+    ranking = Judged(problem, np.zeros(1), np.array([[0.2], [1.5]]), pr.tasks.field())
+    certificate = pr.certify(problem, ranking)
+    assert certificate.enclosure.state_bound >= 1.4456
+    assert not certificate.signs.any()
+
+
+def test_a_branch_that_is_taken_everywhere_is_enclosed():
+    problem = pr.Stationary(lambda u: u - jax.lax.cond(u[0] < 5, lambda x: 0.5 * x, lambda x: 2 * x, u) - 1.0)
+    ranking = Judged(problem, np.array([1.75]), np.array([[2.0], [2.5]]), pr.tasks.field())
+    assert pr.certify(problem, ranking).best == "c0"

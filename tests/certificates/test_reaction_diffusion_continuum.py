@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from fractions import Fraction
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -14,7 +15,9 @@ from manufactured import Manufactured
 from physrank.certificates import ContinuumReactionDiffusion, intersect, reaction_diffusion_continuum
 from physrank.certificates.enclosures import elliptic
 from physrank.certificates.enclosures.discs import Disc
-from trials import Judged, false_claims
+from physrank.certificates.enclosures.elliptic import inverse_bound
+from physrank.certificates.enclosures.jets import evaluated
+from trials import Judged, judged
 
 
 def diffusion(x, y):
@@ -93,9 +96,7 @@ def test_gaps_move_by_twice_the_error(monkeypatch):
         ranking = Judged(problem, exact, [exact, exact + side * (np.arange(9) == 4)], pr.tasks.field(problem.metric()))
         certificate = pr.certify(problem, ranking, by=ContinuumReactionDiffusion(1.0, 2.0))
         with mpmath.workdps(30):
-            assert (
-                false_claims(certificate, ranking.outputs, list(map(mpmath.mpf, exact)), ranking.space.weights)[1] == 0
-            )
+            assert judged(certificate, ranking.outputs, list(map(mpmath.mpf, exact)), ranking.space.weights).false == 0
         width = certificate.gaps.high[0, 1] - certificate.gaps.low[0, 1]
         assert width <= 1.2 * 4 * 0.25e-3 * ranking.space.weights[4]
 
@@ -135,7 +136,7 @@ def test_a_reaction_of_ones_own():
         by = ContinuumReactionDiffusion(case.diffusion, case.forcing, reaction=reaction)
         certificate = pr.certify(problem, ranking, by=by)
         assert certificate.best == "c0" and certificate.certified_pairs == (3, 3)
-        assert false_claims(certificate, outputs, truth, ranking.space.weights)[1] == 0
+        assert judged(certificate, outputs, truth, ranking.space.weights).false == 0
         falling = pr.certify(problem, ranking, by=dataclasses.replace(by, reaction=lambda u: -1.0 * u))
     assert any("the reaction falls" in str(a.measured) for a in falling.failed)
 
@@ -188,6 +189,12 @@ def test_certificates_are_joined_only_for_the_same_functions(ranking):
     other = ContinuumReactionDiffusion(lambda x, y: diffusion(x, y), forcing)
     with pytest.raises(ValueError, match="two"):
         intersect({"one": first, "two": pr.certify(PROBLEM, ranking, by=other)})
+    strength = np.ones(())
+    closed = ContinuumReactionDiffusion(lambda x, y: strength * diffusion(x, y), forcing)
+    third = pr.certify(PROBLEM, ranking, by=closed)
+    strength[...] = 1 + 1e-8
+    with pytest.raises(ValueError, match="four"):
+        intersect({"three": third, "four": pr.certify(PROBLEM, ranking, by=closed)})
 
 
 SABOTAGED = {
@@ -216,5 +223,42 @@ def test_sabotage_is_noticed(name, monkeypatch):
             if sabotaged:
                 monkeypatch.setattr(elliptic.Defect, method, twist(getattr(elliptic.Defect, method)))
             certificate = pr.certify(problem, ranking, by=ContinuumReactionDiffusion(case.diffusion, case.forcing))
-            wrong.append(false_claims(certificate, outputs, truth, ranking.space.weights)[1])
+            wrong.append(judged(certificate, outputs, truth, ranking.space.weights).false)
     assert wrong[0] == 0 < wrong[1]
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e-170, 1e-150, 1e-100, 1.0, 1e100])
+def test_small_numbers_do_not_underflow_in_the_norm(scale, monkeypatch):
+    """The polynomial may be anything, zero for instance: the bound then holds the solution itself."""
+    force = lambda x: scale * np.sin(np.pi * x)  # noqa: E731
+    problem = pr.equations.ReactionDiffusion(1.0, force, 0.0, 0.0, points=7, dims=1)
+    monkeypatch.setattr(reaction_diffusion_continuum, "reconstruct", lambda _, state: (np.zeros(31), 1))
+    ranking = Judged(problem, np.zeros(9), np.zeros((2, 9)), pr.tasks.field(problem.metric()))
+    found = ContinuumReactionDiffusion(1.0, force)(problem, ranking)
+    assert found.state_bound >= scale / np.pi**2 * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("length", [1e-250, 1e-200, 1e-130, 1e-100, 1e100])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_small_boxes_do_not_underflow(length, dims):
+    bound = inverse_bound([Disc.of(length)] * dims, 1.0)
+    assert bound >= 0.05 * length ** (2 - dims / 2) * (1 - 1e-9)  # of ‖r‖ for r = 1, whose solution is known
+    assert bound > 0
+
+
+def test_functions_that_answer_differently_are_refused():
+    noisy = lambda x: np.sin(np.pi * x) * (1 + 1e-12 * np.random.default_rng().random())  # noqa: E731
+    problem = pr.equations.ReactionDiffusion(1.0, lambda x: np.sin(np.pi * x), 0.0, 0.0, points=7, dims=1)
+    ranking = Judged(problem, np.zeros(9), np.eye(9)[2:4], pr.tasks.field(problem.metric()))
+    found = pr.certify(problem, ranking, by=ContinuumReactionDiffusion(1.0, noisy))
+    assert "asked again" in str(found.failed)
+
+
+def test_exponents_that_are_no_doubles_are_not_rounded():
+    x = Disc.of(np.array([1e300]))
+    found, _ = evaluated(lambda x: x ** Fraction(1, 3), [x])
+    with mpmath.workdps(50):
+        assert abs(mpmath.mpf(float(found.centre[0])) - mpmath.cbrt(mpmath.mpf(1e300))) <= found.radius[0]
+        rounded, _ = evaluated(lambda x: x ** (1 / 3), [x])
+        power = mpmath.mpf(1e300) ** mpmath.mpf(1 / 3)
+        assert abs(mpmath.mpf(float(rounded.centre[0])) - power) <= rounded.radius[0]

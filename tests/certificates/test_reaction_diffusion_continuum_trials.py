@@ -7,7 +7,7 @@ import pytest
 import physrank as pr
 from manufactured import Manufactured
 from physrank.certificates import ContinuumReactionDiffusion
-from trials import SHARDS, Judged, false_claims, lane, mp, rivals, slow_trials
+from trials import Judged, judged, lane, mp, rivals
 
 
 def cubic(linear, factor):
@@ -20,37 +20,53 @@ def state_of(random, exact, noise):
     return state * random.choice([0.0, 1.0, 1.0, 1.0])
 
 
-def trial(random):
-    dims = int(random.choice([1, 1, 1, 2]))
+def sinh(strength):
+    return lambda u: strength * np.sinh(u) + u
+
+
+def unused(u):
+    """Certificates against the equation do not look at its discretisation."""
+    return u
+
+
+def trial(random, own=False):
+    """One in twenty-five in two dimensions, which cost ten times as much."""
+    dims, points = 1 + (random.random() < 0.04), int(random.integers(4, 9))
     linear, factor = float(random.choice([0, 1e-9, 1, 1e3])), float(random.choice([0, 0.5, 1e2]))
-    case = Manufactured.draw(random, dims, cubic(linear, factor), steep=float(random.choice([0.25, 1, 4])))
-    points = int(random.integers(4, 9))
-    problem = pr.equations.ReactionDiffusion(
-        case.diffusion, case.forcing, linear, factor, length=case.length, points=points, dims=dims
-    )
-    truth = case.solution(problem.state_shape)
-    exact = np.array([float(t) for t in truth]).reshape(problem.state_shape)
+    reaction = sinh(factor) if own else cubic(linear, factor)
+    case = Manufactured.draw(random, dims, reaction, steep=float(random.choice([0.25, 1, 4])))
+    if own:
+        grid = pr.Grid.nodes((points + 2,) * dims, (case.length,) * dims)
+        problem, metric, shape = pr.Stationary(unused, grid=grid), grid.metric(), grid.shape
+    else:
+        problem = pr.equations.ReactionDiffusion(
+            case.diffusion, case.forcing, linear, factor, length=case.length, points=points, dims=dims
+        )
+        metric, shape = problem.metric(), problem.state_shape
+    truth = case.solution(shape)
+    exact = np.array([float(t) for t in truth]).reshape(shape)
     size = np.abs(exact).max()
     state = state_of(random, exact, size * float(random.choice([0, 1e-12, 1e-4, 1, 1e3])))
-    outputs = rivals(random, truth, state.ravel()).reshape(-1, *problem.state_shape)
-    ranking = Judged(problem, state, outputs, pr.tasks.field(problem.metric()))
-    certificate = pr.certify(problem, ranking, by=ContinuumReactionDiffusion(case.diffusion, case.forcing))
+    outputs = rivals(random, truth, state.ravel()).reshape(-1, *shape)
+    ranking = Judged(problem, state, outputs, pr.tasks.field(metric))
+    by = ContinuumReactionDiffusion(case.diffusion, case.forcing, reaction if own else None)
+    certificate = pr.certify(problem, ranking, by=by)
     flat = outputs.reshape(len(outputs), -1)
-    decided, wrong = false_claims(certificate, flat, truth, np.ravel(ranking.space.weights))
     off = max(abs(t - mp(float(s))) for t, s in zip(truth, np.ravel(state), strict=True))
-    return decided, wrong + bool(certificate.enclosure.state_bound < off)
+    found = judged(certificate, flat, truth, np.ravel(ranking.space.weights))
+    return found.claiming(certificate.enclosure.state_bound >= off)
 
 
-def test_a_few_trials():
-    decided, wrong = lane(trial, 24, 1)
-    assert wrong == 0
-    assert decided > 80  # not for want of certificates
+def own(random):
+    """A problem of one's own: −∇·(a∇u) + c sinh u + u = f."""
+    return trial(random, own=True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shard", range(SHARDS))
-def test_ten_thousand_trials(shard):
-    assert lane(trial, slow_trials(), 700 + shard)[1] == 0
+@pytest.mark.parametrize("kind", [trial, own])
+def test_a_few_trials(kind):
+    found = lane(kind, 12, 1)
+    assert found.false == 0
+    assert found.decided > 60  # not for want of certificates
 
 
 def test_the_solutions_are_solutions():

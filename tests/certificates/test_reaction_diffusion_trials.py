@@ -1,13 +1,10 @@
-"""No certificate is ever wrong: randomized and adversarial trials against the zero in many digits.
+"""No certificate of reaction–diffusion is wrong, validated or not: adversarial trials against the zero in many digits."""
 
-A few hundred in the ordinary suite; `make test-slow` runs 100,000.
-"""
-
+import contextlib
 import dataclasses
-import os
+from unittest import mock
 
 import jax.numpy as jnp
-import mpmath
 import numpy as np
 import pytest
 
@@ -15,9 +12,9 @@ import physrank as pr
 from certificates_line import POINTS, draw, zero_in_many_digits
 from fields import solved
 from helpers import with_outputs, with_state
-from physrank.certificates import actions, reaction_diffusion
+from physrank.certificates import StronglyMonotone, actions, monotone, reaction_diffusion
+from trials import Verdict, judged, lane
 
-SHARDS = 20  # of the slow lane: they run side by side, and an interrupted lane has said something
 VARIATIONS = ("plain", "near tie", "perturbed state", "foreign state", "garbage solves", "far state", "duplicate")
 
 
@@ -44,11 +41,10 @@ def garbage(random: np.random.Generator):
         noise = 10.0 ** random.uniform(-8, 1) * random.standard_normal(found.values.shape)
         return dataclasses.replace(found, values=found.values * (1 + noise))
 
-    return solve
+    return [mock.patch.object(module, "inverse_actions", solve) for module in (reaction_diffusion, monotone)]
 
 
-def trial(random, problem, other, zero, variation, monkeypatch) -> tuple[int, int]:
-    """(pairs certified, of these wrong)."""
+def one(random, problem, other, zero, variation, by) -> Verdict:
     centre = np.array([float(u) for u in zero])
     ranking = pr.rank(problem, library(random, centre, variation == "near tie"), allow_unresolved=True)
     if variation == "perturbed state":
@@ -62,54 +58,29 @@ def trial(random, problem, other, zero, variation, monkeypatch) -> tuple[int, in
         outputs = ranking.outputs.copy()
         outputs[1] = outputs[0]
         ranking = with_outputs(ranking, outputs)
-    with monkeypatch.context() as patch:
-        if variation == "garbage solves":
-            patch.setattr(reaction_diffusion, "inverse_actions", garbage(random))
-        proof = pr.certify(problem, ranking)
-    weights = [mpmath.mpf(float(w)) for w in ranking.space.weights]
-    losses = [
-        sum(w * (z - mpmath.mpf(float(v))) ** 2 for w, z, v in zip(weights, zero, y, strict=True))
-        for y in ranking.outputs
-    ]
-    certified = wrong = 0
-    for i, j in zip(*np.triu_indices(len(losses), 1), strict=True):
-        gap = losses[j] - losses[i]
-        if not proof.gaps.low[i, j] <= gap <= proof.gaps.high[i, j]:
-            wrong += 1
-        certified += proof.signs[i, j] != 0
-        wrong += bool(proof.signs[i, j] != 0 and proof.signs[i, j] != mpmath.sign(gap))
-    return certified, wrong
+    with contextlib.ExitStack() as patched:
+        for patch in garbage(random) if variation == "garbage solves" else ():
+            patched.enter_context(patch)
+        proof = pr.certify(problem, ranking, by=by)
+    assert proof.kind == ("validated" if by is None else "theorem")
+    return judged(proof, ranking.outputs, zero, ranking.space.weights)
 
 
-def run(trials: int, seed: int, monkeypatch) -> tuple[int, int]:
-    random = np.random.default_rng(seed)
-    certified = wrong = 0
-    with mpmath.workdps(70):
-        other = draw(random)
-        for _ in range(-(-trials // len(VARIATIONS))):
-            problem = draw(random)
-            with pr.double():
-                start = np.asarray(solved(problem, jnp.zeros(POINTS + 2)))
-            zero = zero_in_many_digits(problem, start[1:-1] if np.isfinite(start).all() else np.zeros(POINTS))
-            for variation in VARIATIONS:
-                found = trial(random, problem, other, zero, variation, monkeypatch)
-                certified, wrong = certified + found[0], wrong + found[1]
-            other = problem
-    return certified, wrong
+def trial(random, by=None) -> Verdict:
+    """One problem in all variations."""
+    problem, other = draw(random), draw(random)
+    with pr.double():
+        start = np.asarray(solved(problem, jnp.zeros(POINTS + 2)))
+    zero = zero_in_many_digits(problem, start[1:-1] if np.isfinite(start).all() else np.zeros(POINTS))
+    return sum((one(random, problem, other, zero, variation, by) for variation in VARIATIONS), start=Verdict())
 
 
-def test_a_few_hundred_trials(monkeypatch):
-    certified, wrong = run(210, 1, monkeypatch)
-    assert wrong == 0
-    assert certified > 500  # not for want of certificates
+def theorem(random) -> Verdict:
+    return trial(random, StronglyMonotone())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shard", range(SHARDS))
-def test_a_hundred_thousand_trials(shard, monkeypatch, record_property):
-    trials = int(os.environ.get("PHYSRANK_TRIALS", "100000")) // SHARDS
-    certified, wrong = run(trials, 2 + shard, monkeypatch)
-    record_property("summary", f"{trials} trials, {certified} pairs certified, {wrong} wrong")
-    print(f"{trials} trials, {certified} pairs certified, {wrong} wrong")
-    assert certified > trials  # not for want of certificates
-    assert wrong == 0
+@pytest.mark.parametrize(("kind", "trials"), [(trial, 70), (theorem, 21)])
+def test_a_few_trials(kind, trials):
+    found = lane(kind, trials, 1)
+    assert found.false == 0
+    assert found.decided > 2 * trials  # not for want of certificates

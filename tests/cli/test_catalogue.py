@@ -5,19 +5,19 @@ import inspect
 import pytest
 
 import physrank as pr
-from physrank.cli.catalogue import EQUATIONS, entry
+from physrank.cli.catalogue import CATALOGUE, entry
 
 COMPUTED = {"initial", "velocity", "times"}
 
 
 def test_every_equation_is_there():
     kinds = {n for n, kind in vars(pr.equations).items() if isinstance(kind, type) and issubclass(kind, pr.Problem)}
-    assert {one.kind for one in EQUATIONS.values()} == kinds - {"ExponaxStepper"}
+    assert {one.kind for one in CATALOGUE.values()} == kinds - {"ExponaxStepper"}
 
 
-@pytest.mark.parametrize("name", EQUATIONS)
+@pytest.mark.parametrize("name", CATALOGUE)
 def test_numbers_are_the_constructors_keywords(name):
-    known = EQUATIONS[name]
+    known = CATALOGUE[name]
     parameters = set(inspect.signature(getattr(pr.equations, known.kind)).parameters)
     assert set(known.numbers) | set(known.fields) == parameters - COMPUTED
     assert set(known.stored) <= set(known.numbers)
@@ -26,6 +26,6 @@ def test_numbers_are_the_constructors_keywords(name):
 
 
 def test_names_are_forgiven_their_spelling():
-    assert entry("Diffusion_Reaction") is EQUATIONS["diffusion-reaction"]
+    assert entry("Diffusion_Reaction") is CATALOGUE["diffusion-reaction"]
     with pytest.raises(ValueError, match="--python"):
         entry("my.py:f")

@@ -12,7 +12,20 @@ from physrank.cli.program import app
 from predictions import ERRORS, STATED
 
 FILES = [f"{name}.h5" for name in ERRORS]
-COMMANDS = ["rank", "check", "select", "certify", "advise", "report", "init", "demo", "train", "study", "info"]
+COMMANDS = [
+    "rank",
+    "check",
+    "select",
+    "certify",
+    "advise",
+    "report",
+    "init",
+    "demo",
+    "train",
+    "study",
+    "figures",
+    "info",
+]
 HEAVY = ("jax", "equinox", "scipy", "xarray", "matplotlib", "h5py", "numpy", "torch")
 PROGRAM = "from physrank.cli import app; app(prog_name='physrank')"
 

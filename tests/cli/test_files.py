@@ -73,6 +73,17 @@ def test_the_initial_state_is_what_candidates_share(tmp_path):
     assert whole != row
 
 
+def test_files_that_contradict_each_other_are_refused(tmp_path):
+    x = np.linspace(0, 1, 8, endpoint=False)
+    one, other = (save(tmp_path / f"{n}.npz", np.ones((3, 8)), x=n * x, viscosity=0.01 * n) for n in (1, 2))
+    given = Given.of([one, other], dims="time,x")
+    with pytest.raises(ValueError, match=r"1 says viscosity 0\.01, and 2 says 0\.02"):
+        given.number(("viscosity",))
+    with pytest.raises(ValueError, match="says length"):
+        given.length(nodes=False)
+    assert Given.of([one], dims="time,x").number(("viscosity",)) == (0.01, "1")
+
+
 def test_times_are_stated_or_stored(tmp_path):
     rows, times = np.ones((4, 6)), np.linspace(0, 3, 4)
     x = np.arange(6.0)
@@ -101,3 +112,15 @@ def test_unreadable_files_are_refused_by_name(tmp_path):
     locked.unlink()
     with pytest.raises(ValueError, match=r"locked\.npy cannot be read: No such file"):
         given.states(0)
+
+
+def test_a_problem_file_that_contradicts_the_files_is_refused(tmp_path, physrank):
+    x = np.linspace(0, 1, 16, endpoint=False)
+    rows = np.tile(np.sin(2 * np.pi * x), (3, 1))
+    files = [save(tmp_path / f"{n}.npz", rows * (1 + 0 * n), x=x, t=np.arange(3.0), viscosity=0.02) for n in (1, 2)]
+    (tmp_path / "problem.toml").write_text('equation = "burgers"\n[numbers]\nviscosity = 0.01\n', encoding="utf-8")
+    run = physrank("rank", *files, "--dims", "time,x", "--problem", tmp_path / "problem.toml")
+    assert run.code == 2
+    assert "viscosity = 0.01" in run.err and "0.02" in run.err and "--set viscosity" in run.err
+    run = physrank("rank", *files, "--dims", "time,x", "--equation", "burgers", "--set", "viscosity=-1")
+    assert run.code == 2 and "--set viscosity: " in run.err

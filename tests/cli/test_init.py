@@ -4,11 +4,11 @@ import tomllib
 
 import pytest
 
-from physrank.cli.catalogue import EQUATIONS
+from physrank.cli.catalogue import CATALOGUE
 from physrank.cli.problem_file import load
 
 
-@pytest.mark.parametrize("name", EQUATIONS)
+@pytest.mark.parametrize("name", CATALOGUE)
 @pytest.mark.parametrize("uncommented", [False, True])
 def test_what_is_written_can_be_read(name, uncommented, tmp_path, physrank):
     path = tmp_path / "problem.toml"
@@ -21,7 +21,7 @@ def test_what_is_written_can_be_read(name, uncommented, tmp_path, physrank):
         )
     found = load(path)
     assert found.top["equation"] == name
-    assert not uncommented or set(found.numbers) | set(found.grid) >= set(EQUATIONS[name].numbers)
+    assert not uncommented or set(found.numbers) | set(found.grid) >= set(CATALOGUE[name].numbers)
     assert tomllib.loads(path.read_text(encoding="utf-8"))
 
 
@@ -34,5 +34,5 @@ def test_nothing_is_overwritten(tmp_path, physrank):
 
 
 def test_equations_are_listed(physrank):
-    assert all(name in physrank("init").out for name in EQUATIONS)
+    assert all(name in physrank("init").out for name in CATALOGUE)
     assert "Did you mean 'sine-gordon'?" in physrank("init", "sin-gordon").err

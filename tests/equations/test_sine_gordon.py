@@ -8,6 +8,8 @@ from exact import breather, kinks
 from helpers import named_substeps, solve
 from laws import slope
 from physrank.equations import SineGordon
+from physrank.equations.sine_gordon import _curvature
+from physrank.physics.transforms import FOURIER_FROM
 
 
 @pytest.mark.parametrize("exact, length", [(breather, 60.0), (kinks, 80.0)], ids=["breather", "kinks"])
@@ -89,3 +91,12 @@ def test_sine_gordon_force_is_that_of_every_substep():
         np.zeros(8), np.zeros(8), times, forcing=lambda t, x: 1e-4 * np.cos(3 * t) + 0 * x, points=8, substeps=64
     )
     np.testing.assert_allclose(solve(pushed)[:, 0, 0], 1e-4 * (np.cos(times) - np.cos(3 * times)) / 8, atol=1e-8)
+
+
+def test_few_points_take_another_way_to_the_same_derivative():
+    points = FOURIER_FROM - 1
+    u = np.random.default_rng(0).standard_normal(points)
+    k = 2 * np.pi / 3.0 * np.arange(points // 2 + 1)
+    np.testing.assert_allclose(
+        u @ _curvature(points) / 3.0**2, np.fft.irfft(-(k**2) * np.fft.rfft(u), points), atol=1e-8
+    )

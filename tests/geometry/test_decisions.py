@@ -123,6 +123,8 @@ def test_a_pair_is_settled_when_nothing_that_may_happen_changes_its_label():
 
 def test_possible_regret_is_what_the_worst_case_costs():
     gaps = geometry.gap_matrix([1.0, 3.0, 4.0])  # the first leads by 2 and 3
+    np.fill_diagonal(gaps, np.nan)  # nobody loses against himself
     assert geometry.possible_regret(gaps, np.zeros((3, 3))).tolist() == [0.0, 2.0, 3.0]
     assert geometry.possible_regret(gaps, np.full((3, 3), 2.5)).tolist() == [0.5, 4.5, 5.5]
     assert geometry.possible_regret(gaps, np.full((3, 3), np.nan)).tolist() == [np.inf] * 3
+    assert geometry.possible_regret(gaps[1], np.full(3, 2.5)) == 4.5

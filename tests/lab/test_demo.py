@@ -3,10 +3,13 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from physrank.cli.program import app
 from physrank.lab import demo
 from physrank.lab.inputs import ReactionDiffusionInput
 from physrank.lab.references import chebyshev as reference
@@ -25,6 +28,35 @@ def output(tmp_path_factory):
     return folder, result.stdout
 
 
+@pytest.fixture
+def three_inputs(monkeypatch):
+    """One library on the first three inputs, through the same command; PyTorch cannot be imported from here on."""
+    for name in ("torch", "neuralop"):
+        monkeypatch.setitem(sys.modules, name, None)
+    (library, _), whole = demo.PICTURED, demo.DemoData.load()
+    monkeypatch.setattr(demo, "LIBRARIES", (library,))
+    of_inputs = ("inputs", "references", "predictions")
+    few = {field: {key: rows[:3] for key, rows in getattr(whole, field).items()} for field in of_inputs}
+    monkeypatch.setattr(demo.DemoData, "load", lambda: replace(whole, **few))
+    every, left_out = demo.methods, ("shared, 2 corrections", *(f"direct solve, {n} points" for n in range(300)))
+    monkeypatch.setattr(demo, "methods", lambda *of: {m: s for m, s in every(*of).items() if m not in left_out})
+
+
+def test_the_same_on_three_inputs(three_inputs, tmp_path):
+    found = CliRunner().invoke(app, ["demo", "--out", str(tmp_path)])
+    assert found.exit_code == 0, found.output
+    (methods,) = json.loads((tmp_path / "demo.json").read_text())["equations"].values()
+    shared, raw, solved = (methods[m] for m in ("shared response", "raw residual", "direct solve, same grid"))
+    assert shared["cases"] == 3 and 0.8 * 84 < shared["pairs"] <= 84
+    assert raw["pairs_correct"] < 0.99 * shared["pairs"] <= shared["pairs_correct"]
+    assert methods["ladder"]["pairs_correct"] >= 0.99 * shared["pairs"] <= solved["pairs_correct"]
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+    assert "Trust run" in (tmp_path / "report.html").read_text()
+    for part in ("shared response", "raw residual", "distance to mean", "direct solve, same grid", "Honest yardstick"):
+        assert part in found.output
+
+
+@pytest.mark.slow
 def test_demo_recovers_the_hidden_ranking(output):
     folder, text = output
     numbers = json.loads((folder / "demo.json").read_text())
@@ -43,6 +75,7 @@ def test_demo_recovers_the_hidden_ranking(output):
         assert part in text
 
 
+@pytest.mark.slow
 def test_demo_writes_picture_and_report(output):
     folder, _ = output
     assert (folder / "demo.png").read_bytes().startswith(b"\x89PNG")

@@ -7,7 +7,7 @@ from physrank.lab.libraries import GROUPS, LIBRARIES, PROFILES, RUNS
 
 
 def test_plan_is_the_papers():
-    assert [len(GROUPS[name]) for name in ("primary", "additional", "stress")] == [8, 16, 4]
+    assert [len(GROUPS[name]) for name in ("primary", "additional", "stress", "quality")] == [8, 16, 16, 2]
     assert sorted(library.number for library in LIBRARIES.values()) == list(range(len(LIBRARIES)))
     paper = PROFILES["paper"]
     assert (paper.training, paper.validation, paper.epochs, paper.batch, paper.checkpoints) == (
@@ -58,3 +58,13 @@ def test_settings_of_stored_checkpoints_stay_what_they_are():
 def test_libraries_of_further_equations_are_numbered_after_the_papers():
     assert [library.number for library in GROUPS["sine_gordon"]] == list(range(28, 36))
     assert {library.architecture for library in GROUPS["sine_gordon"]} == {"fno", "cno"}
+
+
+def test_a_budget_of_its_own_replaces_training_and_networks_and_nothing_else():
+    library, laptop, paper = GROUPS["quality"][0], PROFILES["laptop"], PROFILES["paper"]
+    assert library.settings(laptop, 1) == library.settings(paper, 1)
+    assert library.settings(laptop, 1)["network"] == {"width": 24, "modes": [6, 12]}
+    assert (library.sized(laptop).epochs, library.sized(laptop).evaluation) == (40, 240)
+    assert [epoch for _, _, epoch in library.candidates(laptop)][:2] == [20, 40]
+    assert library.sized(PROFILES["smoke"]) == PROFILES["smoke"]  # tests train what tests can train
+    assert library.instances == "evaluation"

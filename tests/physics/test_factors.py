@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.sparse.linalg import factorized, splu, spsolve
 
 import physrank as pr
-from physrank.physics.factors import KEPT, Factored, as_matrix, factored
+from physrank.physics.factors import KEPT, PACKAGES, Factored, as_matrix, factored
 
 RNG = np.random.default_rng(0)
 SYMMETRIC = sparse.csc_array(
@@ -39,6 +39,13 @@ def test_every_solver_solves_both_ways(solver, matrix):
     factors, rhs = Factored(matrix, solver), RNG.standard_normal(60)
     np.testing.assert_allclose(matrix @ factors.solve(rhs), rhs, atol=1e-9)
     np.testing.assert_allclose(matrix.T @ factors.solve_adjoint(rhs), rhs, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["ilu", "pyamg", factorized], ids=lambda s: getattr(s, "__name__", str(s)))
+def test_solvers_of_real_matrices_take_complex_right_hand_sides(solver):
+    factors, rhs = Factored(SKEW, solver), RNG.standard_normal(60) + 1j * RNG.standard_normal(60)
+    np.testing.assert_allclose(SKEW @ factors.solve(rhs), rhs, atol=1e-9)
+    np.testing.assert_allclose(SKEW.T @ factors.solve_adjoint(rhs), rhs, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "dense"])
@@ -102,10 +109,14 @@ def test_what_is_no_matrix_is_refused(arguments, error, complaint):
         pr.Linear(*arguments)
 
 
+def test_a_solver_that_is_not_installed_is_told_at_once(monkeypatch):
+    monkeypatch.setitem(PACKAGES, "petsc", "petsc4py_of_nobody")
+    with pytest.raises(ModuleNotFoundError, match="pip install 'petsc4py_of_nobody'"):
+        pr.Linear(SKEW, np.ones(60), solver="petsc")
+
+
 def test_solvers_that_are_none():
     with pytest.raises(ValueError, match="solver must be"):
         pr.Linear(SKEW, np.ones(60), solver=3)
-    with pytest.raises(ModuleNotFoundError, match="pip install 'petsc4py'"):
-        pr.Linear(SKEW, np.ones(60), solver="petsc")
     with pytest.raises(ValueError, match=r"expected a function solve\(rhs\)"):
         pr.rank(pr.Linear(SKEW, np.ones(60), solver=lambda matrix: 3), np.zeros((2, 60)))

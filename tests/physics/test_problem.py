@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
-from physrank.physics.problem import pullback, roundoff_floor
+from physrank.physics.problem import all_following, pullback, roundoff_floor
 
 
 def test_raw_norms_are_the_papers():
@@ -52,3 +52,11 @@ def test_pullback_is_the_adjoint_of_complex_maps_too():
     pushed = jax.jvp(function, (at,), (h,))[1]
     (pulled,) = pullback(function, at)(jnp.asarray(z))
     np.testing.assert_allclose(np.real(np.vdot(pushed, z)), np.real(np.vdot(h, pulled)), rtol=1e-13)
+
+
+def test_corrections_that_shrink_ever_more_slowly_are_not_taken_for_a_series():
+    """Far from the zero of a power, Newton takes away a third each time: from 3 to 2, and 2 is what is left."""
+    left = all_following(lambda r: r / 27.0, lambda u: u**3, np.array([3.0]), np.array([2.0]))
+    assert 2 * abs(left[0]) >= 2.0  # twice that is what doubts count
+    near = all_following(lambda r: r / 3.0, lambda u: u**3 - 1, np.array([1.0 + 1e-3]), np.array([1.0 + 1e-6]))
+    np.testing.assert_allclose(near, -1e-6, rtol=0.01)

@@ -1,10 +1,12 @@
 """Anchors: mean, medoid, a candidate, an array."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import physrank as pr
 from physrank import anchors
+from physrank.ranking.candidates import Candidates
 from problems import burgers
 
 
@@ -47,3 +49,11 @@ def test_the_medoid_minimises_distances_not_their_squares():
     for rule in (anchors.medoid(), anchors.medoid(pr.metrics.weights([4.0]))):
         ranking = pr.rank(pr.Stationary(lambda u: u), line, anchor=rule)
         np.testing.assert_array_equal(ranking.response.anchor, [2.0])
+
+
+def test_an_anchor_whose_defect_is_no_number_is_none():
+    """A candidate so large that the equation overflows, beside one that is not."""
+    problem = pr.Stationary(lambda u: jnp.exp(u) - jnp.exp(u / 2) * u - 1.0)
+    found = pr.anchors.auto().of(Candidates.of({"huge": np.full(3, 1e4), "fine": np.full(3, 0.1)}, problem), problem)
+    assert list(found.left_out) == ["huge"]
+    np.testing.assert_array_equal(found.state, np.full(3, 0.1))

@@ -34,6 +34,16 @@ def test_candidates_of_different_resolution_rank_together():
     assert pr.rank(own, {"a": np.zeros(5), "b": np.ones(9)}).outputs.shape == (2, 9)
 
 
+def test_who_was_brought_to_the_grid_is_told_where_it_was_not_the_same_for_all():
+    march = pr.Marching(lambda u: u, np.zeros(16), grid=pr.Grid.periodic(16))
+    notes = pr.rank(march, {"coarse": np.zeros((3, 8)), "own": np.ones((3, 16)), "fine": np.zeros((3, 32))}).notes
+    assert "coarse: given as 3 × 8, brought to 3 × 16: interpolated" in notes
+    assert any(note.startswith("fine: given as 3 × 32, brought to 3 × 16: finer than") for note in notes)
+    assert not any(note.startswith("own: given") for note in notes)
+    together = pr.rank(march, {"a": np.zeros((3, 8)), "b": np.ones((3, 8))})
+    assert not any("given as" in note for note in together.notes)
+
+
 @pytest.mark.parametrize(
     "convert",
     [

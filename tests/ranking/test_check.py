@@ -1,5 +1,7 @@
 """`check`: passes on right problems, fails on mis-stated ones, and names what is wrong among its first suggestions."""
 
+from functools import cache
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -37,13 +39,11 @@ RIGHT = {
 SHAPES = {"own march": (6, 6), "own root": (9,)}
 
 
+@cache
 def known(name):
     state, failed = pr.scorers.DirectSolve().solution(RIGHT[name], SHAPES.get(name) or RIGHT[name].state_shape)
     assert failed is None
     return state
-
-
-KNOWN = {name: known(name) for name in RIGHT}
 
 
 def times(name, field, factor):
@@ -96,22 +96,23 @@ MISSTATED |= {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_problems_pass(name):
-    found = pr.check(RIGHT[name], KNOWN[name])
+    found = pr.check(RIGHT[name], known(name))
     assert found.passes
     assert found.floor < 1e-6
     assert "passes" in str(found)
 
 
-def test_misstated_problems_fail_and_the_culprit_is_named():
+@pytest.mark.parametrize("every", [3, 1])
+def test_misstated_problems_fail_and_the_culprit_is_named(every):
     assert len(MISSTATED) >= 40
-    missed = []
-    for case, (name, problem, culprit, value) in MISSTATED.items():
-        found = pr.check(problem, KNOWN[name])
+    tried, missed = dict(list(MISSTATED.items())[::every]), []
+    for case, (name, problem, culprit, value) in tried.items():
+        found = pr.check(problem, known(name))
         assert not found.passes, (case, found)
         first = {s.name: s.value for s in found.suggestions[:2]}
         near = culprit in first and (value is None or first[culprit] is None or abs(first[culprit] / value - 1) < 0.02)
         missed += [] if near else [(case, str(found))]
-    assert len(missed) <= 0.1 * len(MISSTATED), missed
+    assert len(missed) <= 0.1 * len(tried), missed
 
 
 @pytest.mark.parametrize(
@@ -125,13 +126,13 @@ def test_misstated_problems_fail_and_the_culprit_is_named():
     ],
 )
 def test_slips_are_named(slip, made):
-    found = pr.check(RIGHT["burgers"], made(KNOWN["burgers"]))
+    found = pr.check(RIGHT["burgers"], made(known("burgers")))
     assert not found.passes
     assert any(slip in s.what for s in found.suggestions[:2]), str(found)
 
 
 def test_one_slip_has_one_name():
-    found = pr.check(RIGHT["burgers"], KNOWN["burgers"].T.copy())
+    found = pr.check(RIGHT["burgers"], known("burgers").T.copy())
     assert [s.name for s in found.suggestions if "axes" in s.name or "channels" in s.name] == ["its axes exchanged"]
 
 
@@ -149,7 +150,7 @@ def test_a_number_stated_as_zero_is_tried():
     assert first.value == pytest.approx(-3.0, rel=1e-6)
     with pr.double():
         no_reaction = eqx.tree_at(lambda p: p.cubic, RIGHT["reaction-diffusion"], jnp.zeros(()))
-    first = pr.check(no_reaction, KNOWN["reaction-diffusion"]).suggestions[0]
+    first = pr.check(no_reaction, known("reaction-diffusion")).suggestions[0]
     assert (first.name, first.value) == ("cubic", pytest.approx(0.7, rel=1e-6))
 
 
@@ -171,7 +172,7 @@ TWICE = {
 @pytest.mark.parametrize("case", TWICE)
 def test_two_wrong_numbers_are_found_together(case):
     name, problem, true = TWICE[case]
-    found = pr.check(problem, KNOWN[name])
+    found = pr.check(problem, known(name))
     assert not found.passes
     pairs = [s for s in found.suggestions[:2] if s.values]
     assert pairs, str(found)
@@ -182,12 +183,15 @@ def test_two_wrong_numbers_are_found_together(case):
 
 
 def test_one_wrong_number_is_not_explained_by_two():
-    found = pr.check(times("burgers", "viscosity", 2), KNOWN["burgers"])
+    found = pr.check(times("burgers", "viscosity", 2), known("burgers"))
     assert not any(s.values for s in found.suggestions)
+    first, *others = pr.check(times("burgers", "viscosity", 2e-8), known("burgers")).suggestions
+    assert (first.name, first.value) == ("viscosity", pytest.approx(0.05, rel=1e-6))  # far off, and still alone
+    assert "viscosity" not in " ".join(s.name for s in others)
 
 
 def test_primitive_instead_of_conservative_is_named():
-    found = pr.check(RIGHT["flow 1-D"], pr.equations.primitive(KNOWN["flow 1-D"], 5 / 3))
+    found = pr.check(RIGHT["flow 1-D"], pr.equations.primitive(known("flow 1-D"), 5 / 3))
     assert not found.passes
     assert "conservative" in found.suggestions[0].what
 
@@ -213,7 +217,7 @@ def test_data_of_another_method_passes():
 
 
 def test_it_says_where_the_defect_sits():
-    broken = KNOWN["burgers"].copy()
+    broken = known("burgers").copy()
     broken[3] += 0.3 * np.sin(3 * X)
     found = pr.check(RIGHT["burgers"], broken)
     assert not found.passes
@@ -224,12 +228,12 @@ def test_it_says_where_the_defect_sits():
 
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="no stated number 'viscocity'"):
-        pr.check(times("burgers", "viscosity", 2), KNOWN["burgers"], vary=["viscocity"])
+        pr.check(times("burgers", "viscosity", 2), known("burgers"), vary=["viscocity"])
     with pytest.raises(ValueError, match="expected a state of this problem"):
         pr.check(RIGHT["burgers"], np.ones(3))
     with pytest.raises(ValueError, match="known must be finite"):
         pr.check(RIGHT["burgers"], np.full((6, 32), np.nan))
-    only = pr.check(times("burgers", "viscosity", 2), KNOWN["burgers"], vary=["viscosity"])
+    only = pr.check(times("burgers", "viscosity", 2), known("burgers"), vary=["viscosity"])
     assert {s.name for s in only.suggestions} <= {"viscosity"} | {s.name for s in only.suggestions if s.value is None}
 
 

@@ -6,7 +6,7 @@ import pytest
 from physrank.ranking.duels import Duels
 
 ERROR = 0.05
-TRIALS = 300
+TRIALS = 100
 SLACK = 3 * np.sqrt(ERROR * (1 - ERROR) / TRIALS)  # three standard deviations of a rate of exactly 5 %
 
 # (inputs, candidates) of scores whose means are all alike: whoever is called beaten is called so wrongly, or, in a finite

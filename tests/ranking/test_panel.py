@@ -47,7 +47,8 @@ def test_batches_of_every_width_at_working_size(chunk):
     for together, candidates in zip(pr.rank_panel([field] * 3, libraries, chunk=chunk), libraries, strict=True):
         alone = pr.rank(field, candidates)
         assert int(together.response.iterations) == int(alone.response.iterations) > 0
-        np.testing.assert_allclose(together.state, alone.state, rtol=0, atol=1e-10 * np.abs(alone.state).max())
+        # Preconditioned steps are in single precision, whose last digit depends on how many go together.
+        np.testing.assert_allclose(together.state, alone.state, rtol=0, atol=1e-9 * np.abs(alone.state).max())
 
 
 def scores(table, names=("a", "b", "c")):
@@ -225,6 +226,8 @@ def _cubic(u, f):
 
 def test_panel_is_lazy_and_memory_is_bounded_by_the_chunk():
     """Inputs of the chunk at hand and of the one before it: what was handed over is let go."""
+    gc.collect()
+    gc.freeze()  # what is older is not searched again for every input
     alive, begun = set(), []
 
     def inputs():

@@ -57,7 +57,7 @@ def test_race_and_select_agree_on_the_whole_panel():
     assert race.inputs == 6 and race.settled and race.winner == selection.best
     best = race.names.index(race.winner)
     np.testing.assert_allclose(race.means[best], selection.mean_scores[best], rtol=1e-9)
-    assert race.standing.assumptions == ("the uncertainties of single inputs, which are estimates",)
+    assert race.standing.assumptions == ("the uncertainties of single inputs hold, which are estimates",)
 
 
 def test_a_stream_is_judged_as_a_population_and_may_stay_open():

@@ -4,6 +4,7 @@ Rows of unlike size, nearly singular tangents, free constants and extreme number
 `check` says of mis-stated equations, with one known solution, in `test_check.py`.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import equinox as eqx
@@ -125,6 +126,7 @@ def test_a_misstated_equation_is_what_the_proof_rests_on_and_one_known_solution_
     library = around(truth, [0.02, 0.04, 0.06])
     rests_on = [str(a) for a in pr.certify(wrong, pr.rank(wrong, library)).enclosure.assumptions]
     assert any(said in text and "stated by you" in text for text in rests_on), rests_on
+    assert case == "no forcing" or any("forcing from -0.5 to 0.5" in text for text in rests_on), rests_on
     found = pr.check(wrong, truth)
     assert not found.passes
     assert number in [s.name for s in found.suggestions[:2]], str(found)
@@ -176,3 +178,56 @@ def test_a_defect_that_doubles_or_trebles_is_unresolved(growth):
     assert "raised the defect" in ranking.unresolved
     with pytest.raises(pr.UnresolvedError):
         _ = ranking.best
+
+
+# -- a front that drifts exponentially slowly ------------------------------------------------------------------------
+
+
+FRONT_NODES = np.linspace(0, 1, 65)[1:-1]
+
+
+def allen_cahn(u, width):
+    """ε² u″ + u − u³ between −1 and 1: its only front is in the middle, and hardly anything draws one there."""
+    padded = jnp.concatenate([jnp.array([-1.0]), u, jnp.array([1.0])])
+    return (64 * width) ** 2 * (padded[2:] - 2 * u + padded[:-2]) + u - u**3
+
+
+def front(place, width):
+    return np.tanh((FRONT_NODES - place) / (np.sqrt(2) * width))
+
+
+@pytest.mark.parametrize("how", [{"effort": "response"}, {}, {"until": "settled"}], ids=["response", "ladder", "until"])
+@pytest.mark.parametrize("width", [0.1, 0.08])
+def test_a_metastable_front_is_not_settled_because_corrections_are_small(how, width):
+    places = [0.38, 0.41, 0.42, 0.45, 0.47]
+    library = {f"c{k}": front(place, width) for k, place in enumerate(places)}
+    problem = pr.Stationary(allen_cahn, jnp.asarray(width))
+    ranking = pr.rank(problem, library, allow_unresolved=True, **how)
+    wrong = np.sign(ranking.gaps) != np.sign(pr.geometry.gap_matrix(np.abs(np.array(places) - 0.5)))
+    assert not (wrong & ranking.settled_pairs)[np.triu_indices(5, 1)].any()
+    assert ranking.settled or ranking.doubts
+
+
+def test_the_doubt_names_the_drift_and_small_steps_alone_would_have_settled_it():
+    library = {f"c{k}": front(place, 0.06) for k, place in enumerate([0.36, 0.38, 0.4, 0.43, 0.45])}
+    problem = pr.Stationary(allen_cahn, jnp.asarray(0.06))
+    ranking = pr.rank(problem, library, effort="response")
+    assert not ranking.settled_pairs[np.triu_indices(5, 1)].any()
+    assert any("metastable" in doubt for doubt in ranking.doubts)
+    believed = replace(ranking.rung, seen=replace(ranking.rung.seen, free={}))
+    losses = np.mean((ranking.outputs - front(0.5, 0.06)) ** 2, axis=1)
+    wrong = np.sign(ranking.gaps) != np.sign(pr.geometry.gap_matrix(losses))
+    assert (wrong & ranking.asked.pairs(believed)).any()
+
+
+def test_one_absurd_candidate_does_not_hide_that_the_others_agree():
+    random = np.random.default_rng(0)
+    matrix, truth = np.eye(6) + 0.1 * random.standard_normal((6, 6)), np.ones(6)
+    problem = pr.Linear(matrix * 1.3, matrix @ truth)  # mis-stated
+    library = {f"c{k}": truth + 0.005 * (k + 1) * random.standard_normal(6) for k in range(4)}
+    for candidates in (library, library | {"absurd": np.full(6, 1e8)}):
+        ranking = pr.rank(problem, candidates)
+        assert any("times as far from this equation's solution" in doubt for doubt in ranking.doubts)
+        assert not any("nothing at all" in note for note in ranking.notes)
+    nothing = pr.rank(problem, {name: values + 7 for name, values in library.items()})
+    assert any("as far from the solution as nothing at all" in note for note in nothing.notes)

@@ -20,16 +20,23 @@ EVERY = [
     scorers.DirectSolve(),
     scorers.Ladder(),
 ]
-ELSEWHERE = {"CommonEnergy", "AdaptedMajorant", "WrongInput"}  # not for every problem, or need another ranking
+OF_FIELDS = [scorers.CommonEnergy(), scorers.AdaptedMajorant()]  # a march has no dual norm
+CASES = [("field", scorer) for scorer in [*EVERY, *OF_FIELDS, None]] + [("wave", scorer) for scorer in [*EVERY, None]]
+
+
+def of_another(which):
+    """The control that needs a ranking: of other candidates."""
+    return scorers.WrongInput(pr.rank(PROBLEM[which], library(which, (0.2, 0.4, 0.1)), effort="response"))
 
 
 def test_every_scorer_is_in_the_table():
-    assert {type(scorer).__name__ for scorer in EVERY} | ELSEWHERE == set(scorers.__all__) - {"Case", "Scorer"}
+    named = {type(scorer or of_another(which)).__name__ for which, scorer in CASES}
+    assert named == set(scorers.__all__) - {"Case", "Scorer"}
 
 
-@pytest.mark.parametrize("which", ["field", "wave"])
-@pytest.mark.parametrize("scorer", EVERY, ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("which, scorer", CASES, ids=lambda part: getattr(part, "name", part or "another"))
 def test_one_signature(which, scorer):
+    scorer = scorer or of_another(which)
     scores = scorer(PROBLEM[which], library(which), task=None, anchor="medoid")
     assert isinstance(scores, pr.Scores)
     assert scores.names == ("m0", "m1", "m2")

@@ -7,12 +7,14 @@ import numpy as np
 import physrank as pr
 from libraries import ROOT, SMALL, library
 from physrank.report.html import html_report
+from physrank.report.words import duration
 from problems import bratu
 
 
 def test_report_escapes_names_and_shows_failure(tmp_path, no_rescue):
     ranking = pr.rank(ROOT, {"<script>alert(1)</script>": np.zeros(3), "b": np.ones(3)})
-    assert "<script>" not in ranking.report(tmp_path / "r.html").read_text()
+    page = ranking.report(tmp_path / "r.html").read_text()
+    assert "<script>" not in page and "Nothing here is proved." in page
     hard = pr.Stationary(bratu, data=1.0, solver=pr.Krylov(method="cg", max_steps=2))
     page = pr.rank(hard, library("stationary, dense")).report(tmp_path / "u.html").read_text()
     assert "<h1>Unresolved</h1>" in page
@@ -24,7 +26,7 @@ def test_the_report_contains_the_certificate(tmp_path):
     ranking = pr.rank(case.problem, library("reaction-diffusion 2-D"), until="certified", max_corrections=2)
     page = ranking.report(tmp_path / "r.html").read_text(encoding="utf-8")
     assert "<h2>Certificate</h2>" in page
-    assert "validated" in page
+    assert "validated" in page and "Nothing here is proved." not in page
     assert all(html.escape(a.statement) in page for a in ranking.certificate.enclosure.assumptions)
 
 
@@ -46,3 +48,7 @@ def test_nothing_in_a_page_is_taken_for_markup():
     page = html_report(result, ranking.plot())
     assert said not in page
     assert page.count(html.escape(said)) >= 10
+
+
+def test_times_are_told_in_units_that_fit():
+    assert [duration(seconds) for seconds in (0.0021, 0.25, 1.85, 75.0)] == ["2.1 ms", "250 ms", "1.9 s", "75.0 s"]

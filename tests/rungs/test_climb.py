@@ -3,60 +3,14 @@
 import json
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import physrank as pr
+from levels import POINTS, blind_library, cubic, field, solved, wave
 from physrank import compute
-from physrank.rungs import nested
+from physrank.rungs import Climber, nested
 from problems import CASES
-
-POINTS, MODE = 64, 40
-
-
-def field(amplitude=0.0):
-    """Smooth reaction–diffusion, and if asked for a force at mode 40 that no coarse grid sees."""
-    return pr.equations.ReactionDiffusion(
-        lambda x, y: 1 + 0.5 * np.cos(np.pi * x) * y,
-        lambda x, y: (
-            20 * np.sin(np.pi * x) * np.sin(np.pi * y) + amplitude * np.sin(MODE * np.pi * x) * np.sin(MODE * np.pi * y)
-        ),
-        1.0,
-        0.5,
-        points=POINTS,
-    )
-
-
-def wave(amplitude=0.0, pulse=0.0):
-    """Burgers over half a time unit, with structure at mode 40 from the start or by a short pulse."""
-    return pr.equations.Burgers(
-        lambda x: np.sin(x) + amplitude * np.sin(MODE * x),
-        5e-4,
-        np.linspace(0, 0.5, 41),
-        lambda t, x: pulse * np.exp(-(((t - 0.33) / 0.006) ** 2)) * np.sin(MODE * x),
-        points=192,
-        substeps=8,
-    )
-
-
-def solved(problem):
-    state, failed = pr.scorers.DirectSolve().solution(problem, problem.state_shape)
-    assert failed is None
-    return state
-
-
-def blind_library(with_it, without):
-    """Candidates that a grid blind to the structure would order the other way round."""
-    offset = np.zeros_like(with_it)
-    offset[..., :] = np.sin(3 * np.linspace(0, 2 * np.pi, with_it.shape[-1], endpoint=False))
-    last = (with_it - without)[-1] if with_it.shape[0] != with_it.shape[-1] else with_it - without
-    offset *= np.sqrt(np.mean(last**2) / np.mean(offset**2))
-    return {
-        "with": with_it + 0.7 * offset,
-        "without": without + 0.1 * offset,
-        "between": (with_it + without) / 2 + 0.2 * offset,
-    }
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +68,7 @@ def test_without_the_look_a_coarse_grid_would_be_believed(monkeypatch):
     """The sabotaged twin: with nothing to see on the problem's grid, the blind grids settle the wrong order."""
     problem = wave(0.02)
     candidates = blind_library(solved(problem), solved(wave()))
-    honest, nothing = nested.many, (np.zeros(192), np.zeros((1, 192)))
-    monkeypatch.setattr(nested, "many", lambda f, *rest: [nothing] if f is nested.unseen else honest(f, *rest))
+    monkeypatch.setattr(Climber, "looked", lambda self, seen, look: seen)
     ranking = pr.rank(problem, candidates)
     assert ranking.settled and ranking.order[0] == "without"
 
@@ -181,24 +134,15 @@ def test_a_problem_without_levels_climbs_by_corrections():
     assert ranking.order == ["near", "far"]
 
 
-def cubic(level=0):
-    """−u'' + u³ = f on 127 nodes, or fewer."""
-    n = 128 // 2**level - 1
-
-    def residual(u, f):
-        padded = jnp.pad(u, 1)
-        return (2 * u - padded[:-2] - padded[2:]) * (n + 1) ** 2 + u**3 - f
-
-    force = 10 * np.sin(np.pi * np.arange(1, n + 1) / (n + 1))
-    grid = pr.Grid.nodes(n, n / (n + 1), kind="polynomial")
-    return pr.Stationary(residual, force, grid=grid, shape=(n,), coarsen=cubic if level == 0 else None)
-
-
 def test_own_problems_bring_their_own_levels():
-    truth, x = solved(cubic()), np.linspace(0, 1, 127)
+    truth, host, x = solved(cubic()), cubic(xp=np), np.linspace(0, 1, 127)
     candidates = {"a": truth + 0.02 * np.sin(2 * np.pi * x), "b": truth + 0.05 * np.sin(3 * np.pi * x)}
-    ranking = pr.rank(cubic(), candidates)
+    ranking, hosted = (pr.rank(problem, candidates) for problem in (cubic(), host))
     assert ranking.order == ["a", "b"] and ranking.effort[0].rung.startswith("grid of")
+    spent, same = ([(step.rung, step.open) for step in found.effort] for found in (hosted, ranking))
+    assert spent == same  # on the host as well
+    np.testing.assert_allclose(hosted.scores, ranking.scores, rtol=1e-6)
+    assert host.coarser(1) is host.coarser(1)  # stated once: it may have been assembled
 
 
 def test_whoever_names_an_anchor_or_corrections_means_the_response(smooth):
@@ -288,7 +232,38 @@ def test_another_question_of_a_coarse_grid_is_asked_on_the_problems_own(smooth):
     candidates = {"a": truth * 1.01, "b": truth * 1.05}
     sensor = pr.tasks.linear(lambda u: 1e3 * u[-1, :20], name="sensor")
     ranking = pr.rank(problem, candidates)
-    assert "unseen" in ranking.rung.extra
+    assert "unseen" in ranking.rung.parts
     rescored, fresh = ranking.rescore(sensor), pr.rank(problem, candidates, task=sensor)
-    assert "unseen" not in rescored.rung.extra and rescored.settled
+    assert "unseen" not in rescored.rung.parts and rescored.settled
     assert rescored.order == fresh.order
+
+
+def iterated(power=3):
+    """−u'' + uᵖ = f by conjugate gradients, which need as many steps as there are nodes."""
+    whole = cubic()
+    return pr.Stationary(
+        lambda u, f: whole.residual(u, f) - u**3 + u**power,
+        whole.data,
+        grid=whole.grid,
+        shape=whole.shape,
+        solver=pr.Krylov("cg", rtol=1e-12, max_steps=2000),
+    )
+
+
+def test_an_iteration_ends_when_pairs_are_separated_from_what_it_leaves():
+    truth, x = solved(cubic()), np.linspace(0, 1, 127)
+    apart = {"a": truth + 0.02 * np.sin(2 * np.pi * x), "b": truth + 0.05 * np.sin(3 * np.pi * x)}
+    short, whole = (pr.rank(iterated(), apart, effort=effort) for effort in ("auto", "response"))
+    assert short.order == whole.order == ["a", "b"] and short.settled
+    assert int(short.response.iterations) < int(whole.response.iterations)
+    assert 1e-8 < float(short.response.algebraic_norm / short.response.defect_norm) < 2e-4
+
+
+def test_pairs_that_an_iteration_leaves_open_have_it_go_on():
+    """On a linear problem, where nothing but the iteration is in doubt: rough errors of nearly the same size."""
+    truth, random = solved(iterated(1)), np.random.default_rng(0)
+    one, other = random.standard_normal((2, 127))
+    near = {"a": truth + 0.02 * one, "b": truth + 0.02000002 * other * np.linalg.norm(one) / np.linalg.norm(other)}
+    ranking, whole = (pr.rank(iterated(1), near, effort=effort) for effort in ("auto", "response"))
+    assert ranking.settled and ranking.order == whole.order and ranking.corrections == 2 > whole.corrections
+    assert float(ranking.response.algebraic_norm / ranking.response.defect_norm) < 1e-8

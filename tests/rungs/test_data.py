@@ -80,7 +80,12 @@ def test_own_data_by_half_widths():
     problem = pr.Stationary(lambda u, d: u + d["k"] * u**3 - d["f"], {"k": 0.5, "f": np.linspace(1, 2, 5)})
     candidates = {"a": np.full(5, 0.8), "b": np.full(5, 1.2), "c": np.linspace(0.5, 1.5, 5)}
     wide = pr.rank(problem, candidates, uncertainty={"data": {"k": 0.1, "f": np.full(5, 0.01)}})
-    assert np.all(wide.rung.parts["data"][np.triu_indices(3, 1)] > 0)
+    part = wide.rung.parts["data"]
+    assert np.all(part[np.triu_indices(3, 1)] > 0)
+    by_name = pr.rank(problem, candidates, uncertainty={"k": 0.2, "data['f']": np.full(5, 0.01)})
+    np.testing.assert_allclose(by_name.rung.parts["data"], part)  # 0.2 of 0.5
+    alone = pr.rank(problem, candidates, uncertainty={"data['f']": np.full(5, 0.01)})
+    assert np.all(alone.rung.parts["data"][np.triu_indices(3, 1)] < part[np.triu_indices(3, 1)])
 
 
 def test_uncertain_data_open_pairs_and_widen_certificates():

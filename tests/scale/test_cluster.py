@@ -1,43 +1,34 @@
 """Panels on a real cluster of processes: the local results bit for bit, whatever happens to workers and inputs."""
 
-import logging
 import os
 import time
 from functools import partial
 from itertools import tee
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import physrank as pr
-from crowds import HOW, Deadly, Killer, Stating, candidates, model, panel, problem, same
+from crowds import (
+    HOW,
+    Deadly,
+    Killer,
+    Late,
+    Stating,
+    candidates,
+    model,
+    panel,
+    problem,
+    same,
+    threads,
+)
 from physrank import scale
 from physrank.ranking.panel import scoring
 from physrank.scale import cluster as engine
+from physrank.scale import worker
 
 dask, distributed = (pytest.importorskip(name) for name in ("dask", "distributed"))
-
-
-def started(workers):
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # dead workers are meant here
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})  # a busy machine is slow to replace them
-    found = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, env=scale.PINNED, dashboard_address=":0", silence_logs=logging.CRITICAL
-    )
-    return found, distributed.Client(found)
-
-
-@pytest.fixture(scope="module")
-def two():
-    cluster, client = started(2)
-    yield cluster, client
-    client.close()
-    cluster.close()
-
-
-@pytest.fixture
-def client(two):
-    return two[1]
 
 
 def test_two_workers_give_the_local_rankings(client):
@@ -87,7 +78,7 @@ def test_functions_are_compiled_once_per_worker(client):
 
 
 @pytest.mark.parametrize(
-    "kills", [3, pytest.param(int(os.environ.get("PHYSRANK_KILLS", "200")), marks=pytest.mark.slow)]
+    "kills", [1, pytest.param(int(os.environ.get("PHYSRANK_KILLS", "200")), marks=pytest.mark.slow)]
 )
 def test_killed_workers_lose_nothing_and_count_nothing_twice(two, kills):
     cluster, client = two
@@ -128,6 +119,77 @@ def test_poisoned_inputs_are_reported_by_index_and_the_rest_goes_on(client):
     assert "3 inputs have no part in it, the first is input 3: Arithmetic" in str(choice)
     with pytest.raises(RuntimeError, match="Input 3 of the panel: ArithmeticError: no equation"):
         list(pr.rank_panel(stated, given, client=client, failing="raise", **HOW))
+
+
+def test_clients_are_looked_at(client):
+    for wrong in ("tcp://head:8786", 3):
+        with pytest.raises(ValueError, match=r"client must be a distributed\.Client, .* got "):
+            list(panel(range(4), client=wrong))
+    with pytest.raises(ValueError, match="outside of physrank"), pr.sharded(1):
+        list(panel(range(4), client=client))
+
+
+def test_a_client_that_closes_early_ends_the_panel(client):
+    with distributed.Client(client.scheduler.address, set_as_default=False) as other:
+        going = panel(range(40), client=other)
+        assert next(going).best
+    with pytest.raises(RuntimeError, match=r"closed, or lost its scheduler, while .* under way"):
+        list(going)
+
+
+def _given_up(*_):
+    time.sleep(1.0)
+    raise distributed.KilledWorker("task", SimpleNamespace(address="nowhere"), 0)
+
+
+def test_what_all_others_wait_for_is_done_again(monkeypatch):
+    """Given up while as many as may be held are done already: nothing more goes out but this one."""
+    monkeypatch.setattr(engine, "HELD", 1)
+    with threads() as client:
+        first, alone = [True], client.submit
+
+        def submit(function, *arguments, **options):
+            if function is worker.work and first:
+                first.clear()
+                function = _given_up
+            return alone(function, *arguments, **options)
+
+        monkeypatch.setattr(client, "submit", submit)
+        monkeypatch.setattr(engine._Run, "_blocks", lambda run: 1)
+        found = list(scale.ordered(client, list, ([k] for k in range(6))))
+    assert found == [[k] for k in range(6)]
+
+
+def test_what_is_held_back_is_bounded_in_bytes(monkeypatch):
+    monkeypatch.setattr(engine, "HELD_BYTES", 100)
+    read = []
+
+    def blocks():
+        for k in range(40):
+            read.append(k)
+            yield [k]
+
+    def slowly(block):
+        time.sleep(0.5 if block == [0] else 0.0)
+        return [b"x" * 200]
+
+    with threads() as client:
+        monkeypatch.setattr(engine._Run, "_blocks", lambda run: 1)
+        going = scale.ordered(client, slowly, blocks())
+        assert next(going) == [b"x" * 200]
+        assert len(read) <= 1 + 2 * engine.AHEAD  # and not the 16 that their number would allow
+        going.close()
+
+
+@pytest.mark.slow
+def test_three_workers_in_any_order_of_arrival(two):
+    cluster, client = two
+    stated, given = [Late(k) for k in range(40)], [candidates(k) for k in range(40)]
+    here = list(panel(range(40)))
+    cluster.scale(3)
+    client.wait_for_workers(3)
+    same(here, pr.rank_panel(stated, given, client=client, **HOW))
+    cluster.scale(2)
 
 
 def _forgiving(deaths, dask_scheduler=None):

@@ -23,8 +23,16 @@ ALGEBRAIC = 1e-10  # of one linear solve
 
 @pytest.fixture(scope="module")
 def found():
-    process = started(8)
-    said, complaints = process.communicate()
+    return heard(started(8))
+
+
+@pytest.fixture(scope="module")
+def others():
+    return heard(started(8, "others"))
+
+
+def heard(process):
+    said, complaints = process.communicate(timeout=600)
     assert process.returncode == 0, complaints
     return json.loads(said)
 
@@ -41,9 +49,13 @@ def started(virtual, *arguments):
     )
 
 
-@pytest.mark.parametrize("name", divided.CASES)
+@pytest.mark.parametrize("name", divided.FEW)
 def test_the_result_is_that_of_one_device(found, name):
-    for row in found[name].values():
+    is_that_of_one_device(found[name])
+
+
+def is_that_of_one_device(rows):
+    for row in rows.values():
         assert row["solved"] and row["iterations"][0] == row["iterations"][1]
         assert row["response"] <= ALGEBRAIC and row["solve"] <= ROUND_OFF
 
@@ -53,16 +65,32 @@ def gathers(row):
     return {kind: size for kind, size in row["taken"]["largest"].items() if size > row["share"]}
 
 
-@pytest.mark.parametrize("name", divided.CASES)
+@pytest.mark.parametrize("name", divided.FEW)
 def test_nobody_gathers_a_state(found, name):
-    for row in found[name].values():
+    nobody_gathers(found[name])
+
+
+def nobody_gathers(rows):
+    for row in rows.values():
         assert "all-gather" not in row["taken"]["collectives"] and not gathers(row)
         assert row["taken"]["collectives"]["collective-permute"]  # rows at the cuts
 
 
-@pytest.mark.parametrize("name", ["reaction–diffusion", "diffusion–reaction"])
-def test_transforms_exchange_twice_for_every_preconditioning(found, name):
-    for row in found[name].values():
+def test_transforms_exchange_twice_for_every_preconditioning(found):
+    exchange_twice(found["reaction–diffusion"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(divided.CASES.keys() - set(divided.FEW)))
+def test_so_it_is_for_other_equations(others, name):
+    is_that_of_one_device(others[name])
+    nobody_gathers(others[name])
+    if name == "diffusion–reaction":
+        exchange_twice(others[name])
+
+
+def exchange_twice(rows):
+    for row in rows.values():
         assert row["taken"]["collectives"]["all-to-all"] == 4  # before the loop and in it, there and back
 
 
@@ -89,6 +117,15 @@ def test_two_processes_find_what_one_finds():
         assert (row["devices"], row["local"]) == (4, 2) and row["off"] <= ALGEBRAIC
 
 
+@pytest.mark.slow
+def test_the_ladder_is_climbed_alike():
+    said, complaints = (process := started(8, "ladder")).communicate(timeout=600)
+    assert process.returncode == 0, complaints
+    found = json.loads(said.splitlines()[-1])
+    assert found["rungs"][0] == found["rungs"][1] and len(found["rungs"][0]) > 1
+    assert found["settled"] and found["off"] <= 1e-9  # scores are squares of what iterations leave
+
+
 def test_ranking_goes_through_the_same_door():
     """One device in pieces of one: whatever is divided must be put together again."""
     problem, state = divided.flow("periodic", 2, 16)
@@ -100,6 +137,14 @@ def test_ranking_goes_through_the_same_door():
     np.testing.assert_allclose(ranking.scores, expected.scores, rtol=1e-12)
     np.testing.assert_allclose(panel[0].scores, expected.scores, rtol=1e-12)
     assert ranking.state.shape == state.shape
+
+
+def test_the_page_runs_as_it_stands():
+    page = (Path(__file__).parent.parent.parent / "docs" / "devices.md").read_text(encoding="utf-8")
+    first, bump = page.split("```python\n")[1].split("```")[0], np.outer(*2 * [np.sin(np.linspace(0, np.pi, 11))])
+    known = {"diffusion": 1.0 + bump, "forcing": bump, "candidates": {"a": 0.04 * bump, "b": 0 * bump}}
+    exec(compile(first, "docs/devices.md", "exec"), known)
+    assert known["ranking"].best == "a"
 
 
 def test_certificates_are_not_divided(monkeypatch):

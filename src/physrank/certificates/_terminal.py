@@ -11,6 +11,7 @@ from physrank.geometry.space import Array
 from physrank.tasks import terminal
 
 UP = 1 + 2.0**-30  # covers the rounding of norms and of a few scalars
+ROUND_OFF = 1e-9  # of the largest gap, by which two bounds may miss each other
 FIELDS = 2.0**-45  # of the largest entry, more than `scaled_nyquist` errs by
 
 
@@ -82,3 +83,18 @@ def enclose(
             reach = reach + FIELDS * (size[:, None] + size) * (far[:, None] + far + 2 * radius)
         gaps = GapIntervals.around(gaps_of(ranking.space, outputs, proxy), reach)
     return Enclosure("theorem", target, gaps, state_bound, norm, assumptions)
+
+
+def together(a: GapIntervals, b: GapIntervals) -> tuple[GapIntervals, float]:
+    """What two bounds say together, and by how much they miss each other at most, relative to the gaps.
+
+    Where they do, by round-off, their hull is taken.
+    """
+    low, high = np.maximum(a.low, b.low), np.minimum(a.high, b.high)
+    apart = low > high
+    size = np.max(np.abs(low[np.isfinite(low)]), initial=0.0)
+    missed = float(np.max((low - high)[apart], initial=0.0) / (size or 1.0))
+    both = GapIntervals(
+        np.where(apart, np.minimum(a.low, b.low), low), np.where(apart, np.maximum(a.high, b.high), high)
+    )
+    return both, missed

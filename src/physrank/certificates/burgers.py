@@ -8,16 +8,18 @@ bounds ‖e(T)‖ without any smallness condition, and the backward equation (`p
 each pair to second order. The proofs are in docs/certificates/burgers.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from physrank import tasks
+from physrank.certificates._terminal import ROUND_OFF, together
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, arithmetic, open_gaps
 from physrank.certificates.enclosures.rounding import UNIT
 from physrank.certificates.paths.burgers import Measures, Path, measure, reconstruct
 from physrank.certificates.paths.burgers_backward import functionals
+from physrank.certificates.paths.burgers_growth import growth_with_half_viscosity
 from physrank.certificates.paths.trigonometric import SMALL, UP, coefficient_error, coefficients
 from physrank.certificates.ranked import Ranked
 from physrank.equations import Burgers
@@ -28,8 +30,7 @@ TARGET = (
     "the solution of u_t − ν u_xx + u u_x = f itself, with trigonometric interpolants of the initial state and of the "
     "force, and the force interpolated in time from its samples"
 )
-
-ROUND_OFF = 1e-9  # of the largest gap, by which two bounds may miss each other
+STEEP = 2.0  # growth factors above it are worth an eigenfunction of every row
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class BurgersEnergy:
             return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
         path = reconstruct(problem, ranking.state)
         found = measure(path)
+        if STEEP < found.growth_factor < np.inf:
+            found = replace(found, viscous=growth_with_half_viscosity(path))
         radius = found.radius(self.forcing_error)
         basis += (*_measured(found, radius), stated_force(self.forcing_error))
         if not all_hold(basis):
@@ -65,7 +68,7 @@ class BurgersEnergy:
             gaps = GapIntervals.around(centre.gaps, centre.reach(radius))
         valid = ranking.candidates.valid
         if self.pairs and np.any(gaps.signs[np.ix_(valid, valid)] + np.eye(valid.sum()) == 0):
-            gaps, apart = _both(gaps, self._by_pairs(ranking, path, found, centre))
+            gaps, apart = together(gaps, self._by_pairs(ranking, path, found, centre))
             basis += (
                 Assumption("radius and backward equation do not contradict each other", apart <= ROUND_OFF, apart),
             )
@@ -163,18 +166,3 @@ class _Centre:
     def reach(self, radius: float) -> Array:
         """How far the gaps can be from those of any function within this radius."""
         return UP * (margin_radius(self.space, self.outputs, radius) + 2 * radius * self.blur + self.lost)
-
-
-def _both(a: GapIntervals, b: GapIntervals) -> tuple[GapIntervals, float]:
-    """What two bounds say together, and by how much they miss each other at most, relative to the gaps.
-
-    Where they do, by round-off, their hull is taken.
-    """
-    low, high = np.maximum(a.low, b.low), np.minimum(a.high, b.high)
-    apart = low > high
-    size = np.max(np.abs(low[np.isfinite(low)]), initial=0.0)
-    missed = float(np.max((low - high)[apart], initial=0.0) / (size or 1.0))
-    both = GapIntervals(
-        np.where(apart, np.minimum(a.low, b.low), low), np.where(apart, np.maximum(a.high, b.high), high)
-    )
-    return both, missed

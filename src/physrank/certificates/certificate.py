@@ -62,10 +62,11 @@ class Stated:
     """Which equation an enclosure is about, where functions state it that the problem does not hold."""
 
     functions: tuple[Any, ...]
+    said: tuple[bytes, ...] = ()  # what they made of a few places: a function may close over what changes
 
     def is_surely(self, other: Any) -> bool:
         """Whether the other is about the same functions, not only about ones that agree somewhere."""
-        return isinstance(other, Stated) and self.functions == other.functions
+        return isinstance(other, Stated) and (self.functions, self.said) == (other.functions, other.said)
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,11 @@ import jax
 import numpy as np
 
 from physrank import _division, equations
+from physrank.certificates._functions import said_by
 from physrank.certificates.burgers import BurgersEnergy
 from physrank.certificates.certificate import MEANING, Assumption, Certificate, Enclosure
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
+from physrank.certificates.enclosures.programs import said_to_be
 from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.own_marching import EnclosedMarch
 from physrank.certificates.own_stationary import EnclosedZero
@@ -72,6 +74,11 @@ def certify(
     decisions then hold for the dataset.
 
     A failed assumption leaves everything open: look at `certificate.failed`.
+
+    ```python
+    certificate = pr.certify(problem, pr.rank(problem, candidates), tolerance=1e-6)
+    print(certificate.kind, certificate.failed)
+    ```
     """
     if not (np.isfinite(tolerance) and tolerance >= 0):
         raise ValueError(f"tolerance must be a finite number ≥ 0; got {tolerance}.")
@@ -81,7 +88,12 @@ def certify(
         )
     method = by or method_for(problem)
     started = time.perf_counter()
-    enclosure, known = method(problem, ranking), None if discrepancy is None else _as_set(discrepancy)
+    known, (said, again) = None if discrepancy is None else _as_set(discrepancy), said_by(problem, ranking, method)
+    with said_to_be(said):
+        enclosure = method(problem, ranking)
+    if said:
+        steady = Assumption("the functions are the same each time they are read", said == again, "read twice")
+        enclosure = replace(enclosure, assumptions=(*enclosure.assumptions, steady))
     if enclosure.kind != "validated":
         enclosure = replace(enclosure, gaps=enclosure.gaps.widened(_round_off(ranking)))
     enclosure = _as_stated(enclosure, problem, ranking)
@@ -94,7 +106,7 @@ def certify(
         enclosure,
         float(tolerance),
         time.perf_counter() - started,
-        fingerprint=_fingerprint(problem, ranking, known),
+        fingerprint=_fingerprint(problem, ranking, known, said),
         excluded=tuple(ranking.candidates.excluded),
     )
 
@@ -140,9 +152,10 @@ def _round_off(ranking: Ranked) -> Array:
         return ROUND_OFF * (sizes[:, None] + sizes[None, :]) * (distances[:, None] + distances[None, :])
 
 
-def _fingerprint(problem: Problem, ranking: Ranked, discrepancy: UncertaintySet | None) -> str:
-    """What a certificate is about: the problem with its data, the candidates, the task, the discrepancy."""
-    found = hashlib.sha256()
+def _fingerprint(problem: Problem, ranking: Ranked, discrepancy: UncertaintySet | None, said: str) -> str:
+    """What a certificate is about: the problem with its data, the candidates, the task, the discrepancy, and what functions
+    said when they were read: their names stay the same where an array changes that they close over."""
+    found = hashlib.sha256(said.encode())
     about = (ranking.task.map, ranking.data_half_widths, ranking.outputs, ranking.space.hashed)
     for thing in (problem, *about, _leaves(discrepancy)):
         arrays, rest = eqx.partition(thing, eqx.is_array)
@@ -192,9 +205,7 @@ def intersect(named: Mapping[str, Certificate]) -> Certificate:
     except InconsistentBounds as problem:
         raise InconsistentBounds(f"{problem} Candidates, in order: {', '.join(first.names)}.") from None
     weakest = max((c.enclosure for c in held.values()), key=lambda e: list(MEANING).index(e.kind))
-    bases = [
-        replace(a, statement=f"{name}: {a.statement}") for name, c in held.items() for a in c.enclosure.assumptions
-    ]
+    bases = [replace(a, statement=f"{n}: {a.statement}") for n, c in held.items() for a in c.enclosure.assumptions]
     tightest = min((c.enclosure for c in held.values()), key=lambda e: e.state_bound)
     joined = replace(
         weakest,
@@ -258,9 +269,8 @@ def _transfer(enclosure: Enclosure, ranking: Ranked, discrepancy: UncertaintySet
         found = pair_supports(ranking.space, outputs[valid], discrepancy)
         largest = np.abs(ranking.outputs[valid]).reshape(valid.sum(), -1).max(axis=1)  # entries err relative to it
         sizes = largest * np.sqrt(np.sum(ranking.space.weights)) + np.sqrt(UNDERFLOW * ranking.space.weights.size)
-        doubt = 4 * ROUND_OFF * _extent(discrepancy, ranking.space) * (sizes[:, None] + sizes) + 2.0**-40 * np.abs(
-            found
-        )
+        extent = _extent(discrepancy, ranking.space)
+        doubt = 4 * ROUND_OFF * extent * (sizes[:, None] + sizes) + 2.0**-40 * np.abs(found)
     supports[np.ix_(valid, valid)] = found + doubt
     said = f"ball of radius {discrepancy.radius:g}" if isinstance(discrepancy, Ball) else type(discrepancy).__name__
     return replace(

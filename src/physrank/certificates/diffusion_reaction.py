@@ -3,16 +3,18 @@
 The proof is in docs/certificates/diffusion_reaction.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from physrank.certificates._terminal import channel_weights, enclose, from_initial, ready, unknown
+from physrank.certificates._terminal import ROUND_OFF, channel_weights, enclose, from_initial, ready, together, unknown
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold
-from physrank.certificates.enclosures.rounding import gamma
+from physrank.certificates.diffusion_reaction_pairs import Rows, along, laplacian
+from physrank.certificates.enclosures.rounding import UNIT, gamma
 from physrank.certificates.ranked import Ranked
 from physrank.equations import DiffusionReaction
+from physrank.geometry import GapIntervals, gaps_of
 from physrank.geometry.space import Array
 
 TARGET = "the exact solution of the trapezoidal map on the same grid, from the same initial frame"
@@ -54,7 +56,7 @@ class Energies:
     @classmethod
     def of(cls, problem: DiffusionReaction) -> "Energies":
         first, second = np.asarray(problem.diffusion)
-        limit = 2 * np.sqrt(first * second) / (first + second)
+        limit = 2 * np.sqrt(first) * np.sqrt(second) / (first + second)  # their product may underflow
         share, inhibitor = (grid.ravel() for grid in np.meshgrid(SHARES, INHIBITOR))
         return cls(-share * limit * np.sqrt(inhibitor), inhibitor)
 
@@ -104,8 +106,16 @@ class DiffusionReactionEnergy:
 
         y_{n+1} = e_n + ½Δt ΔF_n + r_{n+1},    ‖e_n + ½Δt ΔF_n‖ ≤ (1 + ½Δtν)/(1 − ½Δtν) ‖y_n‖,    (1 − ½Δtν)‖e_n‖ ≤ ‖y_n‖
 
-    in every norm in which ⟨ΔF, e⟩ ≤ ν‖e‖². Many norms are carried at once, and each may improve the others.
+    in every norm in which ⟨ΔF, e⟩ ≤ ν‖e‖². Many norms are carried at once, and each may improve the others. `pairs`: where
+    that leaves a pair open, look at its own direction by adjoint states, one for every candidate but the first.
     """
+
+    pairs: bool = True
+
+    @property
+    def quick(self) -> "DiffusionReactionEnergy":
+        """Without adjoint states: while a state is being corrected, one more correction costs less than they do."""
+        return DiffusionReactionEnergy(pairs=False)
 
     def __call__(self, problem: Any, ranking: Ranked) -> Enclosure:
         assumptions = ready(problem, ranking, DiffusionReaction)
@@ -113,7 +123,10 @@ class DiffusionReactionEnergy:
             return unknown(ranking, TARGET, NORM, assumptions)
         with np.errstate(all="ignore"):
             longest = float(np.diff(np.asarray(problem.times)).max())
-            energies, bounds = self.bounds(problem, ranking.state)
+            state = from_initial(problem, ranking.state)
+            defect, doubt = row_defects(problem, state)
+            energies, each = carry(problem, state, defect, doubt)
+            bounds = each[-1]
             weight_u, weight_v = channel_weights(ranking) / problem.spacing**2
             radius = np.min(bounds * energies.factors((weight_u, 0.0, weight_v)))
             state_bound = np.min(bounds * energies.factors((1.0, 0.0, 1.0)))
@@ -121,12 +134,41 @@ class DiffusionReactionEnergy:
         diffusive = Assumption("both diffusion coefficients are positive", least > 0, least)
         short = Assumption("every step is shorter than 2, so that it has exactly one solution", longest < 2, longest)
         assumptions += (diffusive, short)
-        return enclose(ranking, float(radius), float(state_bound), target=TARGET, norm=NORM, assumptions=assumptions)
+        found = enclose(ranking, float(radius), float(state_bound), target=TARGET, norm=NORM, assumptions=assumptions)
+        valid = ranking.candidates.valid
+        open_pairs = np.any(found.gaps.signs[np.ix_(valid, valid)] + np.eye(valid.sum()) == 0)
+        if not (self.pairs and open_pairs and all_hold(found.assumptions)):
+            return found
+        with np.errstate(all="ignore"):
+            whole, activator = (
+                UP * np.min(each * energies.factors(form), axis=1) / problem.spacing
+                for form in ((1.0, 0.0, 1.0), (1.0, 0.0, 0.0))
+            )
+        return self._by_pairs(problem, ranking, found, Rows(state, defect, doubt, whole, activator))
+
+    def _by_pairs(self, problem: DiffusionReaction, ranking: Ranked, found: Enclosure, rows: Rows) -> Enclosure:
+        """G_ij(u) = G_ij(s) − 2 ⟨W (y_i − y_j), e⟩."""
+        known, off = along(problem, ranking, rows)
+        valid = np.flatnonzero(ranking.candidates.valid)
+        i, j = (valid[k] for k in np.triu_indices(len(valid), 1))
+        gaps, moved, radius = (
+            gaps_of(ranking.space, ranking.outputs, ranking.proxy),
+            *np.full((2, *found.gaps.low.shape), np.nan),
+        )
+        moved[i, j], moved[j, i] = -2 * known, 2 * known
+        radius[i, j] = radius[j, i] = 2 * off
+        with np.errstate(all="ignore"):
+            own = GapIntervals.around(gaps + moved, UP * (radius + 8 * UNIT * (np.abs(gaps) + np.abs(moved))))
+        both, apart = together(found.gaps, own)
+        agree = Assumption("energies and adjoint states do not contradict each other", apart <= ROUND_OFF, apart)
+        solves = len(valid) - 1
+        return replace(found, gaps=both, assumptions=(*found.assumptions, agree), solves=solves)
 
     def bounds(self, problem: DiffusionReaction, state: Array) -> tuple[Energies, Array]:
         """Bounds of ‖s_N − u_N‖ in every energy, for any trajectory s; its first row is taken from the problem."""
         state = from_initial(problem, state)
-        return carry(problem, state, *row_defects(problem, state))
+        energies, each = carry(problem, state, *row_defects(problem, state))
+        return energies, each[-1]
 
 
 def row_defects(problem: DiffusionReaction, state: Array) -> tuple[Array, Array]:
@@ -147,37 +189,26 @@ def row_defects(problem: DiffusionReaction, state: Array) -> tuple[Array, Array]
         fields = []
         for k in (0, 1):
             change = [reacted(row[:, 0], row[:, 1], sign)[k] for row in (after, now)]
-            rate = spread[k] * _laplacian(both[:, k], sign) / area + change[0] + change[1]
+            rate = spread[k] * laplacian(both[:, k], sign) / area + change[0] + change[1]
             fields.append(after[:, k] + sign * now[:, k] + sign * half * rate)
         return np.stack(fields, axis=1)
 
     return defect(now, after, -1.0), gamma(32) * defect(np.abs(now), np.abs(after), 1.0) + SMALL
 
 
-def _laplacian(cells: Array, sign: float) -> Array:
-    """Second differences without flux through walls; with sign 1, all their terms added up."""
-    total = np.zeros_like(cells)
-    for axis in (-2, -1):
-        pad = [(1, 1) if d == axis % cells.ndim else (0, 0) for d in range(cells.ndim)]
-        low, high = (np.take(cells, range(s, cells.shape[axis] + s - 1), axis=axis) for s in (0, 1))
-        faces = np.pad(high + sign * low, pad)
-        after, before = (np.take(faces, range(s, cells.shape[axis] + s), axis=axis) for s in (1, 0))
-        total = total + (after + sign * before)
-    return total
-
-
 def carry(problem: DiffusionReaction, state: Array, defect: Array, doubt: Array) -> tuple[Energies, Array]:
-    """The recursion over rows, from the defects of all rows but the first."""
+    """The recursion over rows, from the defects of all rows but the first: bounds of every row's error, in every energy."""
     energies, steps = Energies.of(problem), np.diff(np.asarray(problem.times))
     added, ratios = energies.norms(defect, problem.spacing**2), energies.ratios
     added = added + energies.sizes(doubt, problem.spacing**2)
     size = np.abs(state[1:, 0]).reshape(len(steps), -1)
-    carried = bounds = rates = np.zeros_like(energies.coupling)  # e_0 = 0
+    carried, found = np.zeros_like(energies.coupling), []  # e_0 = 0
     for n, (step, following) in enumerate(zip(steps, [*steps[1:], steps[-1]], strict=True)):
         bounds = UP * (carried + added[n])  # of y_{n+1}
         rates = local_rates(energies, bounds, step, size[n].min(), size[n].max(), problem.spacing)
         carried = improved(UP * growth(rates, step, following) * bounds, ratios)  # of e_{n+1} + ½Δt' ΔF_{n+1}
-    return energies, UP * improved(bounds * inverse(rates, steps[-1]), ratios)
+        found.append(UP * improved(bounds * inverse(rates, step), ratios))
+    return energies, np.stack(found)
 
 
 def local_rates(energies: Energies, bounds: Array, step: float, least: float, most: float, spacing: float) -> Array:

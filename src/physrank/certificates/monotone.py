@@ -28,6 +28,7 @@ from physrank.certificates.actions import (
     refutable,
 )
 from physrank.certificates.certificate import Assumption, Enclosure, Kind, open_gaps
+from physrank.certificates.enclosures.programs import affine
 from physrank.certificates.enclosures.rounding import UNIT, gamma
 from physrank.certificates.enclosures.running import evaluated
 from physrank.certificates.ranked import Ranked
@@ -173,7 +174,7 @@ class _Evaluated:
             float(constant - error) * (1 - 4 * UNIT),
             proxy,
             doubt,
-            "theorem" if all(known) and sure else "estimate",
+            "theorem" if all(known) and sure and (task is None or affine(task, state)) else "estimate",
         )
 
     def norms(self) -> Array:

@@ -9,7 +9,8 @@ of v, and u − s = −L⁻¹(ℓ + A(u) − A(v) − L(u − v)) has ‖ℓ + �
 direction c = Qᵀ W (y_i − y_j), the gap moves by at most 2(‖z‖ κ + ‖ρ‖ β κ). Norms are Euclidean on states.
 
 Round-off: ℓ, ρ and the derivatives behind β and Λ are values of programs whose round-off is bounded operation by operation
-(`enclosures/running.py`); where an operation has no bound, the kind is "estimate".
+(`enclosures/running.py`); where an operation has no bound, or a custom derivative stands for the function's own, the kind is
+"estimate".
 """
 
 from collections.abc import Callable
@@ -31,6 +32,7 @@ from physrank.certificates.actions import (
 from physrank.certificates.certificate import Assumption, Enclosure, Kind, Zero, all_hold, arithmetic, open_gaps
 from physrank.certificates.enclosures.derivatives import departure, hessian, jacobian, third_derivative
 from physrank.certificates.enclosures.matrices import inverse_norm
+from physrank.certificates.enclosures.programs import affine, honest
 from physrank.certificates.enclosures.rounding import gamma
 from physrank.certificates.enclosures.running import evaluated
 from physrank.certificates.ranked import Ranked
@@ -209,6 +211,7 @@ class _Seen:
             task = None if compares_states(ranking) else ranking.task.map
             left, pair = evaluated(_left, problem, base, state), (outputs[i], outputs[j])
             rho = evaluated(_adjoint_left, problem, task, base, state, ranking.space.weights, pair, z)
+            left = left[0], left[1] and honest(problem.defect, base) and (task is None or affine(task, state))
         beta, sure_beta = (method.inverse, True) if method.inverse is not None else _inverse_norm(problem, base)
         second, third, sure_curved = method.curvatures(problem, base)
         proxy, doubt, sure_proxy = proxy_with_doubt(ranking)

@@ -9,17 +9,18 @@ whether or not the task is linear.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
 import jax
 import numpy as np
+from jax.extend.core import ClosedJaxpr
 from jaxtyping import Array as JaxArray
 
 from physrank.certificates.actions import compares_states, proxy_of
 from physrank.certificates.certificate import Assumption, Enclosure, arithmetic, open_gaps
 from physrank.certificates.enclosures import ranges
+from physrank.certificates.enclosures.programs import digest, program_of
 from physrank.certificates.enclosures.rounding import Interval
 from physrank.certificates.ranked import Ranked
 from physrank.geometry import GapIntervals
@@ -29,24 +30,27 @@ from physrank.physics import Problem
 OPERATIONS = "every operation of the problem and the task can be enclosed over the box"
 
 
-@lru_cache(maxsize=32)
-def _programs(function: Callable[..., JaxArray], tree: Any, rest: Any, more_tree: Any, shapes: Any) -> tuple[Any, Any]:
-    """A function of a problem, a state and more, and its derivative in the flattened state."""
-    count = tree.num_leaves
+KEPT = 32  # derivatives, by what their functions say: tracing one takes longer than enclosing it
+_slopes: dict[str, ClosedJaxpr] = {}
 
-    def of(*given: Any) -> JaxArray:
-        whole = eqx.combine(jax.tree.unflatten(tree, given[:count]), rest)
-        return function(whole, given[count], *jax.tree.unflatten(more_tree, given[count + 1 :]))
 
-    program, _ = ranges.program_of(of, *shapes)
-    value = ranges.plain(program)
+def _programs(of: Callable[..., JaxArray], place: int, shapes: tuple[Any, ...]) -> tuple[ClosedJaxpr, ClosedJaxpr]:
+    """A function of arrays, and its derivative in one of them, flattened: read anew each time, since what it closes over may
+    have changed."""
+    program, _ = program_of(of, *shapes)
+    key = f"{place} {digest(program)}"
+    if key not in _slopes:
+        value = ranges.plain(program)
 
-    def slopes(*given: Any) -> JaxArray:
-        at = given[count]
-        flat = lambda x: value(*given[:count], x.reshape(at.shape), *given[count + 1 :])[0].ravel()  # noqa: E731
-        return jax.jacfwd(flat)(at.ravel())
+        def slopes(*given: Any) -> JaxArray:
+            at = given[place]
+            flat = lambda x: value(*given[:place], x.reshape(at.shape), *given[place + 1 :])[0].ravel()  # noqa: E731
+            return jax.jacfwd(flat)(at.ravel())
 
-    return program, ranges.program_of(slopes, *shapes)[0]
+        _slopes[key] = program_of(slopes, *shapes)[0]
+        for old in list(_slopes)[:-KEPT]:
+            del _slopes[old]
+    return program, _slopes[key]
 
 
 class Derivative:
@@ -59,13 +63,15 @@ class Derivative:
         arrays, rest = eqx.partition(problem, eqx.is_array)
         self.leaves, tree = jax.tree.flatten(arrays)
         extra, more_tree = jax.tree.flatten(more)
-        shapes = tuple(jax.ShapeDtypeStruct(np.shape(x), np.asarray(x).dtype) for x in (*self.leaves, state, *extra))
-        try:
-            self.program, self.slopes = _programs(function, tree, rest, more_tree, shapes)
-        except TypeError as problem_of_hashing:
-            if "unhashable" not in str(problem_of_hashing):
-                raise
-            self.program, self.slopes = _programs.__wrapped__(function, tree, rest, more_tree, shapes)
+        count = len(self.leaves)
+
+        def of(*given: Any) -> JaxArray:
+            whole = eqx.combine(jax.tree.unflatten(tree, given[:count]), rest)
+            return function(whole, given[count], *jax.tree.unflatten(more_tree, given[count + 1 :]))
+
+        given = (*self.leaves, state, *extra)
+        shapes = tuple(jax.ShapeDtypeStruct(np.shape(x), np.asarray(x).dtype) for x in given)
+        self.program, self.slopes = _programs(of, count, shapes)
 
     def value(self, state: Interval, *more: Any) -> Interval:
         return ranges.over(self.program, [*self.leaves, state, *jax.tree.leaves(more)])[0]
@@ -93,14 +99,14 @@ class Pairs:
         weighted = self.differences * self.ranking.space.weights
         if compares_states(self.ranking):
             return weighted.reshape(len(weighted.low), -1)
-        program, _ = ranges.program_of(self.ranking.task.map, box.low)
+        program, _ = program_of(self.ranking.task.map, box.low)
         value = ranges.plain(program)
 
         def pulled(state: JaxArray, covectors: JaxArray) -> JaxArray:
             _, pull = jax.vjp(lambda x: value(x)[0], state)
             return jax.vmap(lambda row: pull(row)[0].ravel())(covectors)
 
-        back, _ = ranges.program_of(pulled, box.low, weighted.low)
+        back, _ = program_of(pulled, box.low, weighted.low)
         return ranges.over(back, [box, weighted])[0]
 
     def gaps(self, moved: Interval) -> GapIntervals:
@@ -120,7 +126,7 @@ class Pairs:
         if self.ranking.task.selects:
             return Interval.of(proxy_of(self.ranking))
         state = np.asarray(self.ranking.state, np.float64)
-        return ranges.over(ranges.program_of(self.ranking.task.map, state)[0], [state])[0]
+        return ranges.over(program_of(self.ranking.task.map, state)[0], [state])[0]
 
 
 def before(problem: Problem, ranking: Ranked, shape: tuple[int | None, ...] | None) -> tuple[Assumption, ...]:

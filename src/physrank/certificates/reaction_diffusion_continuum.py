@@ -17,9 +17,9 @@ import numpy as np
 from physrank.certificates.actions import compares_states, in_all_places
 from physrank.certificates.certificate import Assumption, Enclosure, Stated, all_hold, arithmetic, open_gaps
 from physrank.certificates.enclosures.discs import Disc, NotAnalytic
-from physrank.certificates.enclosures.elliptic import Defect, inverse_bound
+from physrank.certificates.enclosures.elliptic import SMALL, Defect, inverse_bound
 from physrank.certificates.enclosures.jets import Function, evaluated
-from physrank.certificates.enclosures.rounding import SMALLEST, Interval, above, below, gamma
+from physrank.certificates.enclosures.rounding import SMALLEST, UNIT, Interval, above, below, gamma
 from physrank.certificates.paths.reaction_diffusion import Equation, reconstruct
 from physrank.certificates.ranked import Ranked
 from physrank.equations import ReactionDiffusion
@@ -64,10 +64,10 @@ class ContinuumReactionDiffusion:
         if all_hold(assumptions):
             found = solved(lengths, self.diffusion, self.forcing, reaction, state)
             assumptions += (_enclosed(found),)
-        gaps, bound, solves = open_gaps(len(ranking.names)), np.inf, 0
+        gaps, bound, solves, said = open_gaps(len(ranking.names)), np.inf, 0, ()
         if isinstance(found, Solved):
-            gaps, bound, solves = found.gaps(ranking), found.distance(state), found.corrections
-        target = Stated((self.diffusion, self.forcing, self.reaction))
+            gaps, bound, solves, said = found.gaps(ranking), found.distance(state), found.corrections, found.said
+        target = Stated((self.diffusion, self.forcing, self.reaction), said)
         return Enclosure("theorem", TARGET, gaps, bound, NORM, assumptions, solves, zero=target)
 
     def _reaction(self, problem: Problem) -> tuple[Function, tuple[Assumption, ...]]:
@@ -120,6 +120,7 @@ class Solved:
     at_nodes: Disc
     error: float
     corrections: int
+    said: tuple[bytes, ...]  # by the functions, at a few places
 
     @property
     def reach(self) -> Array:
@@ -152,11 +153,15 @@ def solved(lengths: list[Disc], diffusion: Any, forcing: Any, reaction: Function
                 return "the corrections did not converge"
             defect = Defect(diffusion, forcing, reaction, lengths, coefficients)
             least, size = defect.least_diffusion(), defect.norm()
-            pointwise = all(_is_pointwise(function, sides, state.shape) for function in (diffusion, forcing))
+            functions = (diffusion, forcing)
+            pointwise = all(_is_pointwise(function, sides, state.shape) for function in functions)
+            said, again = ((*(_said(f, len(sides)) for f in functions), _said(reaction, 1)) for _ in range(2))
     except NotAnalytic as reason:
         return str(reason)
     except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError) as error:  # of the user's functions
         return f"they could not be evaluated on discs ({error}); write them with NumPy"
+    if said != again:
+        return "a function gives other values when it is asked again"
     if not pointwise:
         return "a function gives other values on arrays than point by point"
     if not least > 0:
@@ -169,7 +174,7 @@ def solved(lengths: list[Disc], diffusion: Any, forcing: Any, reaction: Function
     grows = evaluated(reaction, [at_nodes])[1][0]
     if np.any(grows.centre + grows.radius < 0):
         return f"the reaction falls: its slope is {np.min(grows.centre):.3g} at a value of ũ"
-    return Solved(at_nodes, inverse_bound(lengths, least) * size, corrections)
+    return Solved(at_nodes, max((1 + UNIT) * inverse_bound(lengths, least) * size, SMALL), corrections, said)
 
 
 def _is_pointwise(function: Function | float, sides: tuple[float, ...], shape: tuple[int, ...]) -> bool:
@@ -178,6 +183,12 @@ def _is_pointwise(function: Function | float, sides: tuple[float, ...], shape: t
     values, discs = _plain(function)(*nodes), evaluated(function, [Disc.of(x) for x in nodes], gradient=False)[0]
     scale = np.max(np.abs(values)) + np.max(discs.radius) + 1e-300
     return bool(np.max(np.abs(values - discs.centre)) <= 1e-9 * scale)
+
+
+def _said(function: Function | float, arguments: int) -> bytes:
+    """What it makes of a few places."""
+    places = [Disc.of(np.linspace(0.1, 0.9, 7)) for _ in range(arguments)]
+    return np.asarray(evaluated(function, places, gradient=False)[0].centre).tobytes()
 
 
 def _plain(function: Function | float) -> Callable[..., Array]:

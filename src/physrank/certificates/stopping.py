@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from physrank.certificates.certificate import Certificate
-from physrank.certificates.certify import Method, certify
+from physrank.certificates.certify import Method, certify, method_for
 from physrank.certificates.ranked import Ranked
 from physrank.geometry import UncertaintySet
 from physrank.physics import Problem
@@ -28,5 +28,6 @@ class Certified:
             raise ValueError(f'decision must be "pairs" or "best"; got {self.decision!r}.')
 
     def __call__(self, problem: Problem, ranking: Ranked) -> Certificate:
-        found = certify(problem, ranking, tolerance=self.tolerance, by=self.by, discrepancy=self.discrepancy)
+        by = self.by or getattr(method_for(problem), "quick", None)
+        found = certify(problem, ranking, tolerance=self.tolerance, by=by, discrepancy=self.discrepancy)
         return replace(found, wanted=self.decision)

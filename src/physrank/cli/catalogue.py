@@ -24,7 +24,7 @@ class Entry:
 GRID = ("length", "points", "dims")
 SUBSTEPS = ('"auto"', "time steps between frames: a whole number, or chosen from the data")
 
-EQUATIONS: dict[str, Entry] = {
+CATALOGUE: dict[str, Entry] = {
     "burgers": Entry(
         "Burgers",
         "u_t − ν u_xx + u u_x = f on a periodic interval",
@@ -109,6 +109,6 @@ def entry(name: str) -> Entry:
         raise ValueError(
             f"{name!r} is no built-in equation; one of your own is named on the line by --python FILE.py:FUNCTION."
         )
-    if plain not in EQUATIONS:
-        raise unknown("equation", name, EQUATIONS)
-    return EQUATIONS[plain]
+    if plain not in CATALOGUE:
+        raise unknown("equation", name, CATALOGUE)
+    return CATALOGUE[plain]

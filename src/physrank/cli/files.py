@@ -9,7 +9,7 @@ from typing import Any
 
 import physrank as pr
 from physrank import _optional
-from physrank.cli.naming import unknown
+from physrank.cli.naming import meant
 
 Array = Any  # of NumPy, which loads when the first file is read
 SHARED = 1e-5  # of the largest value: first frames that differ by less are one and the same
@@ -47,7 +47,7 @@ def _matching(text: str) -> list[Path]:
     folder = Path(text).parent
     if not folder.is_dir():
         raise ValueError(f"{text}: there is no folder {folder}.")
-    raise unknown("file", text, [str(path) for path in sorted(folder.iterdir())[:200] if not path.name.startswith(".")])
+    raise ValueError(f"There is no file {text!r}.{meant(text, [str(path) for path in folder.iterdir()])}")
 
 
 def _distinct(paths: Sequence[Path]) -> list[str]:
@@ -168,19 +168,40 @@ class Given:
 
     def length(self, nodes: bool) -> tuple[float, str] | None:
         """Of the first side, with the file that says so."""
+        found = []
         for name, file in self.files.items():
             grid = file.grid()
             if grid["axes"]:
                 if not grid["uniform"]:
                     raise ValueError(f"{name} has unequal spacings; built-in equations need equal ones.")
-                points = grid["points"][0] - nodes
-                return grid["spacing"][0] * points, name
-        return None
+                found.append((grid["spacing"][0] * (grid["points"][0] - nodes), name))
+        return _agreed("length", found)
 
     def number(self, names: Sequence[str]) -> tuple[Any, str] | None:
         """A number of the equation under the names that files give it, with the file that says so."""
+        found = []
         for name, file in self.files.items():
             if names and all(key in file.numbers for key in names):
-                found = tuple(file.numbers[key] for key in names)
-                return (found[0] if len(found) == 1 else found), name
-        return None
+                values = tuple(file.numbers[key] for key in names)
+                found.append(((values[0] if len(values) == 1 else values), name))
+        return _agreed(" and ".join(names), found)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two statements of one number agree, up to how files round."""
+    numpy = _optional.load("numpy")
+    one, other = numpy.asarray(one), numpy.asarray(other)
+    if one.dtype.kind not in "fiu" or other.dtype.kind not in "fiu":
+        return bool(numpy.array_equal(one, other))
+    return one.shape == other.shape and bool(numpy.allclose(one, other, rtol=1e-5, atol=0))
+
+
+def _agreed(what: str, found: Sequence[tuple[Any, str]]) -> tuple[Any, str] | None:
+    """What all files say, which must be one and the same."""
+    for value, name in found[1:]:
+        if not alike(value, found[0][0]):
+            raise ValueError(
+                f"{found[0][1]} says {what} {found[0][0]}, and {name} says {value}: are these predictions of one solution? "
+                "If so, state it with --set."
+            )
+    return found[0] if found else None

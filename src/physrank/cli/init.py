@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from physrank.cli import results
-from physrank.cli.catalogue import EQUATIONS, GRID, Entry, entry
+from physrank.cli.catalogue import CATALOGUE, GRID, Entry, entry
 from physrank.cli.door import app
 
 
@@ -23,11 +23,11 @@ def init(
       physrank init burgers --out problem.toml
     """
     if equation is None:
-        width = max(map(len, EQUATIONS))
-        typer.echo("\n".join(f"{name:<{width}}  {known.formula}" for name, known in EQUATIONS.items()))
+        width = max(map(len, CATALOGUE))
+        typer.echo("\n".join(f"{name:<{width}}  {known.formula}" for name, known in CATALOGUE.items()))
         return
     known = entry(equation)
-    text = template(next(name for name, one in EQUATIONS.items() if one is known), known)
+    text = template(next(name for name, one in CATALOGUE.items() if one is known), known)
     if out is None:
         typer.echo(text, nl=False)
         return

@@ -1,4 +1,4 @@
-"""The laboratory at the command line: `demo`, `train`, `study`, `info`."""
+"""The laboratory at the command line: `demo`, `train`, `study`, `figures`, `info`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ def train(
     library: Annotated[
         str,
         typer.Argument(
-            help="A library or a group: primary, additional, stress, sine_gordon, diffusion_reaction, flow_1d, flow_2d."
+            help="A library, or primary, additional, stress, sine_gordon, quality, diffusion_reaction, flow_1d, flow_2d."
         ),
     ],
     profile: ProfileName = "laptop",
@@ -88,6 +88,25 @@ def study(
     """
     with laboratory() as room, connected(scheduler) as client:
         room.study(name, profile, store, out, client, data, checkpoints)
+
+
+@app.command()
+def figures(
+    results: Annotated[Path, typer.Option(help="Folder of stored results.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="Folder for the figures and their index.")] = Path("docs/assets/figures"),
+    profile: ProfileName = "laptop",
+    measure: Annotated[
+        bool, typer.Option("--measure", help="First measure, from the shipped predictions, what single cases need.")
+    ] = False,
+) -> None:
+    """Draw the paper's figures from stored results; say which study is missing for the others.
+
+    \b
+    Example:
+      physrank figures --results results --out figures
+    """
+    with laboratory() as room:
+        room.figures(results, out, profile, measure)
 
 
 @app.command()

@@ -12,14 +12,16 @@ from rich.console import Console
 from rich.table import Table
 
 from physrank import ranking
+from physrank._io import write_json
 from physrank._version import __version__
 from physrank.cli.progress import bars
 from physrank.lab import demo as demonstration
 from physrank.lab.demo import Demo
 from physrank.lab.equations import EQUATIONS, ROLLOUTS
+from physrank.lab.figures import catalogue, shipped
 from physrank.lab.libraries import PROFILES, Profile, find
 from physrank.lab.store.files import StoreError, read_json
-from physrank.lab.store.provenance import unchanged
+from physrank.lab.store.provenance import stamp, unchanged
 from physrank.lab.studies import STUDIES, diffusion_reaction
 from physrank.lab.studies._kit import tables
 from physrank.lab.studies._kit.cases import Context
@@ -187,6 +189,15 @@ def _print_claims(name: str, result: dict[str, Any]) -> bool:
         mark = "[green]holds[/]" if holds else "[bold red]FAILS[/]"
         console.print(f"{mark}  {name}: {claim}", highlight=False)
     return all(holds for _, holds in found)
+
+
+def figures(results: Path, out: Path, profile: str, measure: bool) -> None:
+    if measure:
+        with bars(30) as advance:
+            write_json(results / "figures.json", stamp(shipped.measure(advance)))
+    out.mkdir(parents=True, exist_ok=True)
+    for name, sources, waits in catalogue.draw(results, out, _profile(profile).name):
+        console.print(f"{name}: {', '.join(sources) or 'not drawn'}" + (f"; {waits}" if waits else ""), highlight=False)
 
 
 def _training(module: str) -> Any:

@@ -11,9 +11,15 @@ Value = float | int | str | tuple[float, ...]
 def unknown(what: str, name: str, known: Iterable[str]) -> ValueError:
     """There is no such name: an error with the nearest one and the others."""
     names = sorted(known)
+    return ValueError(
+        f"{what} {name!r} is not known.{meant(name, names)} Expected one of: {', '.join(names) or 'none'}."
+    )
+
+
+def meant(name: str, names: Sequence[str]) -> str:
+    """The nearest of some names, as a question; nothing where none is near."""
     near = get_close_matches(name, names, 1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    return ValueError(f"{what} {name!r} is not known. {hint}Expected one of: {', '.join(names) or 'none'}.")
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def pairs(option: str, given: Sequence[str] | None) -> dict[str, str]:

@@ -73,6 +73,10 @@ class Judgement:
     effort: Annotated[
         Literal["auto", "response", "solve"] | None, typer.Option(help="How much physics may be spent.")
     ] = None
+    invalid: Annotated[
+        Literal["raise", "exclude"] | None,
+        typer.Option(help="Candidates with NaN: refuse them all, or rank the others.", show_default="raise"),
+    ] = None
     uncertainty: Annotated[
         Pairs, typer.Option(metavar="NAME=SHARE", help="How well data are known: --uncertainty diffusion=0.02 for 2 %.")
     ] = None

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import tee
 from typing import Annotated, Any
+from uuid import uuid4
 
 import typer
 
@@ -81,7 +82,7 @@ def _here(said: Stated, first: Case, samples: list[int]) -> tuple[Iterable[Any],
 
 def _there(files: list[str], stated: Statement, samples: list[int]) -> tuple[Iterable[Any], Iterable[Any]]:
     """The same as functions: whoever calls them reads the files."""
-    told = pickle.dumps((os.getcwd(), files, stated))
+    told = pickle.dumps((uuid4().hex, os.getcwd(), files, stated))  # what workers keep is of this command: files change
     return [partial(_problem, told, sample) for sample in samples], [partial(_states, told, s) for s in samples]
 
 
@@ -102,6 +103,6 @@ def _case(told: bytes, sample: int) -> Case:
 
 @lru_cache(maxsize=4)
 def _said(told: bytes) -> tuple[str, Stated]:
-    folder, files, stated = pickle.loads(told)
+    _, folder, files, stated = pickle.loads(told)
     with chdir(folder):
         return folder, Stated.of(files, stated)

@@ -10,7 +10,7 @@ from typing import Any
 import physrank as pr
 from physrank.cli import catalogue, own, problem_file
 from physrank.cli.catalogue import GRID, Entry
-from physrank.cli.files import Array, Given
+from physrank.cli.files import Array, Given, alike
 from physrank.cli.naming import Value, number_of, pairs, unknown, value_of
 from physrank.cli.options import Judgement, Statement
 from physrank.cli.problem_file import ProblemFile
@@ -140,28 +140,41 @@ class Stated:
             if parameter.default is parameter.empty and name not in options:
                 also = f", or --data {name}=FILE" if name in entry.fields else ""
                 raise ValueError(f"{entry.kind} needs {name}: give it with --set {name}=…{also}.")
-        return Case(getattr(pr.equations, entry.kind)(**options), states, sources)
+        try:
+            return Case(getattr(pr.equations, entry.kind)(**options), states, sources)
+        except ValueError as wrong:
+            places = [self.places[name] for name in self.numbers if name in self.places and name in str(wrong)]
+            raise ValueError(f"{', '.join(places)}: {wrong}" if places else str(wrong)) from None
 
     def _numbers(self, entry: Entry, states: dict[str, Array]) -> tuple[dict[str, Any], dict[str, str]]:
         """Those stated; else the files' own; else what the data suggest. What is left has its default in Python."""
         found: dict[str, tuple[Any, str]] = {}
         for name in entry.numbers:
+            if name in self.numbers and self.places[name].startswith("--set"):  # overrules whatever files say
+                found[name] = self.numbers[name], self.places[name]
+                continue
+            stored = (
+                self.given.length(entry.nodes) if name == "length" else self.given.number(entry.stored.get(name, ()))
+            )
             if name in self.numbers:
                 found[name] = self.numbers[name], self.places[name]
-            elif name == "length":
-                if (length := self.given.length(entry.nodes)) is not None:
-                    found[name] = length
+                if stored is not None and not alike(stored[0], self.numbers[name]):
+                    raise ValueError(
+                        f"{self.places[name]} says {name} = {_shown(self.numbers[name])}, and {stored[1]} says "
+                        f"{_shown(stored[0])}. Mend that line, take it out, or overrule both: --set {name}=…"
+                    )
+            elif stored is not None:
+                found[name] = stored
             elif name == "substeps":
                 found[name] = "auto", "default"
-            elif (stored := self.given.number(entry.stored.get(name, ()))) is not None:
-                found[name] = stored
         shape = next(iter(states.values())).shape
         if entry.nodes:
             found.setdefault("points", (shape[0] - 2, "the files"))
             found.setdefault("dims", (len(shape), "the files"))
         elif "points" in entry.numbers:
             least = inspect.signature(getattr(pr.equations, entry.kind)).parameters["points"].default
-            found.setdefault("points", (max(least, *(state.shape[-1] for state in states.values())), "the files"))
+            most = max(state.shape[-1] for state in states.values())
+            found.setdefault("points", (max(least, most), "the files" if most > least else "default"))
         return (
             {name: value for name, (value, _) in found.items()},
             {f"{name} = {_shown(value)}": source for name, (value, source) in found.items()},
@@ -189,6 +202,8 @@ class Stated:
         }
         if doubt := {**self.file.uncertainty, **flags}:
             found["uncertainty"] = doubt
+        if judged.invalid is not None:
+            found["invalid"] = judged.invalid
         if task := judged.task or self.file.top.get("task"):
             found["task"] = task_of(task, problem)
         return found

@@ -17,12 +17,11 @@ from physrank.equations._checks import clear_keywords, finite_array, not_negativ
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import sampled
 from physrank.physics import NonlinearSolve, Problem, Solve, Tangent
-from physrank.physics.elliptic import DirichletDiffusion
+from physrank.physics.elliptic import DirichletDiffusion, DirichletMetric
 from physrank.physics.levels import LEAST, altered, check_level, halved, size
-from physrank.physics.monotone import SecantMetric
-from physrank.physics.newton import damped_newton
+from physrank.physics.newton import ROUGHLY, damped_newton, preconditioned
 from physrank.physics.problem import probe_magnitude, roundoff_floor
-from physrank.physics.solvers import ROUGH
+from physrank.physics.solvers import ROUGH, norm
 
 STEPPABLE = 1.5  # roughness of the scaled operator up to which preconditioned steps do the work of a solve
 
@@ -57,44 +56,6 @@ class DirichletTangent(Tangent):
 
     def magnitude(self) -> Float[Array, ""]:
         return probe_magnitude(self.apply, self.at)
-
-
-class DirichletMetric(SecantMetric):
-    """M_s = K + λ + ¾γ s² on interior nodes: (a³ − b³)(a − b) ≥ ¾a²(a − b)² makes the cubic term monotone."""
-
-    diffusion: DirichletDiffusion
-    reaction: Array
-    at_residual: Array
-    constant: Float[Array, ""]
-    cubic: Float[Array, ""]
-    smallest_diffusion: Float[Array, ""]
-    linear_part: Float[Array, ""]
-
-    def apply(self, direction: Array) -> Array:
-        return self.diffusion.apply(jnp.pad(direction, 1)) + self.reaction * direction
-
-    def solve(self, rhs: Array) -> Solve:
-        # What the solve leaves enters a bound to second order: six digits are plenty.
-        return self.diffusion.solve(self.reaction, rhs, jnp.zeros(()), rtol=1e-6)
-
-    def free(self, covector: Array) -> Array:
-        return _interior(covector)
-
-    @property
-    def residual(self) -> Array:
-        return self.at_residual
-
-    @property
-    def coercivity(self) -> Float[Array, ""]:
-        return self.constant
-
-    @property
-    def hypotheses(self) -> dict[str, Float[Array, ""]]:
-        return {
-            "the cubic coefficient γ": self.cubic,
-            "the smallest diffusion a": self.smallest_diffusion,
-            "λ, or the least eigenvalue of K + λ": self.linear_part,  # else there may be several zeros
-        }
 
 
 class ReactionDiffusion(Problem):
@@ -193,8 +154,24 @@ class ReactionDiffusion(Problem):
         defect, tangent = self.linearise(state)
         return _with_interior(-defect, self.operator.rough_inverse(tangent.reaction)(-_interior(defect)))
 
+    def polish_smooth(self, state: Array) -> tuple[Array, Float[Array, ""]]:
+        defect, tangent = self.linearise(state)
+        step, beyond = self.operator.smooth_inverse(tangent.reaction, -_interior(defect))
+        return _with_interior(-defect, step), beyond
+
     def solve(self, guess: Array) -> NonlinearSolve:
         return damped_newton(self.linearise, self.defect, guess)
+
+    def solve_roughly(self, guess: Array) -> NonlinearSolve:
+        """Where a grid is so coarse that a few digits will do: preconditioned steps, then Newton's if those do not serve."""
+        target = ROUGHLY * norm(self.defect(jnp.zeros_like(guess)))
+        inverse = self.operator.rough_inverse(self.linearise(guess)[1].reaction)
+
+        def step(defect: Array) -> Array:
+            return _with_interior(-defect, inverse(-_interior(defect)))
+
+        start = preconditioned(step, self.defect, guess, target)
+        return damped_newton(self.linearise, self.defect, start, target=target)
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         h, interior = self.spacing, jnp.sum(_interior(defect) ** 2)

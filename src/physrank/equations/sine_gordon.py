@@ -1,5 +1,6 @@
 """Periodic Sine–Gordon equation in phase space."""
 
+from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
@@ -26,7 +27,7 @@ from physrank.physics import Graded, Marching
 from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import velocity_verlet
-from physrank.physics.transforms import irfft, rfft
+from physrank.physics.transforms import FOURIER_FROM, inverse_waves, irfft, rfft, waves
 
 
 class SineGordon(Graded):
@@ -118,7 +119,10 @@ class SineGordon(Graded):
         wavenumber = 2 * np.pi / self.length * jnp.arange(self.points // 2 + 1, dtype=float)
 
         def acceleration(u: Array, force: Array) -> Array:
-            curvature = irfft(-(wavenumber**2).astype(complex) * rfft(u), n=self.points)
+            if self.points < FOURIER_FROM:
+                curvature = u @ (_curvature(self.points) / self.length**2)
+            else:
+                curvature = irfft(-(wavenumber**2).astype(complex) * rfft(u), n=self.points)
             return speed**2 * curvature - jnp.sin(u) + force
 
         return jnp.stack(velocity_verlet(acceleration, now[0], now[1], forcing, interval, self.substeps))
@@ -162,3 +166,11 @@ class SineGordon(Graded):
     @property
     def state_shape(self) -> tuple[int, ...]:
         return (self.times.shape[-1], 2, self.points)
+
+
+@lru_cache(maxsize=16)
+def _curvature(points: int) -> np.ndarray:
+    """What a row of values is multiplied with to have its second derivative: to the spectrum and back in one product,
+    on an interval of length one."""
+    rate = -((2 * np.pi * np.arange(points // 2 + 1)) ** 2)
+    return np.hstack([rate * part for part in waves(points)]) @ np.vstack(inverse_waves(points))

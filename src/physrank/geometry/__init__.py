@@ -3,6 +3,7 @@
 from physrank._renamed import moved
 from physrank.geometry import lifts, metrics
 from physrank.geometry.comparison import ComparisonSubspace
+from physrank.geometry.cross_grid import CrossGrid
 from physrank.geometry.decisions import (
     best_first,
     gap_matrix,
@@ -37,6 +38,7 @@ __all__ = [
     "Ball",
     "Box",
     "ComparisonSubspace",
+    "CrossGrid",
     "Ellipsoid",
     "FiniteSet",
     "GapIntervals",

@@ -24,6 +24,7 @@ def gaps_of(space: TaskSpace, outputs: Array, target: Array) -> Array:
 
 
 def gap_matrix(scores: ArrayLike) -> Array:
+    """G_ij = S_j − S_i: positive where i is the better one."""
     scores = np.asarray(scores, np.float64)
     return scores[None, :] - scores[:, None]
 
@@ -76,11 +77,12 @@ def settled_pairs(gaps: Array, uncertainty: Array, tolerance: float = 0.0) -> ND
 
 
 def possible_regret(gaps: Array, uncertainty: Array) -> Array:
-    """For each candidate, the most that it may lose against another one: max_j (U_kj − G_kj), not below zero."""
+    """The most that a candidate may lose against another one: max_j (U_j − G_j), not below zero. For one candidate or, with
+    a leading axis, for each; NaN in `gaps` is nobody, NaN in `uncertainty` anything."""
     with np.errstate(invalid="ignore"):
         excess = uncertainty - gaps
-    np.fill_diagonal(excess, 0.0)
-    return np.maximum(np.max(np.where(np.isnan(excess), np.inf, excess), axis=1), 0.0)
+    excess = np.where(np.isnan(gaps), 0.0, np.where(np.isnan(excess), np.inf, excess))
+    return np.maximum(np.max(excess, axis=-1), 0.0)
 
 
 def margin_radius(space: TaskSpace, outputs: Array, epsilon: float) -> Array:

@@ -20,6 +20,7 @@ class GramSpace(TaskSpace):
     factor: Any  # C
     order: Any  # of the entries before C; None: as they are
     outline: tuple[int, ...]
+    separable = False
 
     def __init__(self, matrix: Any, factor: Any, order: Any, shape: tuple[int, ...]):
         vars(self).update(matrix=matrix, factor=factor, order=order, outline=shape)
@@ -72,7 +73,8 @@ class GramSpace(TaskSpace):
     def shape(self) -> tuple[int, ...]:
         return self.outline
 
-    def coordinates(self, outputs: Array) -> Array:
+    def coordinates(self, outputs: Array, overwrite: bool = False) -> Array:
+        del overwrite
         outputs, lead = self._outputs(outputs)
         columns = outputs.reshape(-1, self._entries).T
         columns = columns if self.order is None else columns[self.order]

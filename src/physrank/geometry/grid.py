@@ -111,7 +111,8 @@ class Grid:
         """
         xp = lifts.namespace(field)
         space = tuple(range(-len(self.shape), 0))
-        field = xp.asarray(field, np.float64)
+        # Real and imaginary part are two entries of their own.
+        field = xp.stack([field.real, field.imag]) if xp.iscomplexobj(field) else xp.asarray(field, np.float64)
         shares = []
         for axis in space:
             values = xp.moveaxis(field, axis, -1)
@@ -151,5 +152,6 @@ class Grid:
 
 
 def _sizes(shape: int | Sequence[int], lengths: float | Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    sizes = tuple(int(n) for n in np.atleast_1d(shape))
-    return sizes, tuple(float(x) for x in np.broadcast_to(lengths, (len(sizes),)))
+    sizes = tuple(int(n) for n in (shape if isinstance(shape, tuple | list) else np.atleast_1d(shape)))
+    extents = lengths if isinstance(lengths, tuple | list) else np.broadcast_to(lengths, (len(sizes),))
+    return sizes, tuple(float(x) for x in extents)

@@ -148,13 +148,14 @@ KINDS: dict[str, MatrixOf] = {
 
 
 def check_kind(kind: str) -> None:
+    """A ValueError that names the kinds there are."""
     if kind not in KINDS:
         raise ValueError(f"Unknown lift {kind!r}; expected one of {', '.join(map(repr, KINDS))}.")
 
 
-def namespace(array: Any) -> Any:
-    """NumPy, or its JAX twin for an array that is being traced."""
-    return jnp if isinstance(array, Tracer) else np
+def namespace(*arrays: Any) -> Any:
+    """NumPy, or its JAX twin where an array is being traced."""
+    return jnp if any(isinstance(array, Tracer) for array in arrays) else np
 
 
 def lift(field: Any, shape: tuple[int, ...], kind: str) -> Array:
@@ -198,6 +199,14 @@ def lift_rows(trajectory: Any, rows: int) -> Array:
     if len(trajectory) >= rows:
         return trajectory if len(trajectory) == rows else trajectory[kept_rows(len(trajectory), rows)]
     return _along(namespace(trajectory), rows_matrix(len(trajectory), rows), trajectory, 0)
+
+
+def some_rows(trajectory: Any, places: Any, rows: int) -> Any:
+    """Those of the rows that `lift_rows` gives."""
+    if len(trajectory) >= rows:
+        return lift_rows(trajectory, rows)[places]
+    xp = namespace(trajectory)
+    return xp.tensordot(xp.asarray(rows_matrix(len(trajectory), rows))[places], trajectory, axes=1)
 
 
 def _along(xp: Any, matrix: Array, values: Any, axis: int) -> Any:

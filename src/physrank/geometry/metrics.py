@@ -123,6 +123,7 @@ def _rules(kind: str, lengths: float | Sequence[float]) -> tuple[Rule, ...]:
 
 
 def mean_square() -> MeanSquare:
+    """The mean of squares over all numbers of a state: the metric when none is given."""
     return MeanSquare()
 
 

@@ -18,6 +18,7 @@ class TaskSpace:
     """
 
     weights: Array
+    separable = True  # ⟨x, y⟩ is a sum over entries, so that parts of outputs can be looked at one by one
 
     def __post_init__(self) -> None:
         weights = np.asarray(self.weights, np.float64)
@@ -37,10 +38,11 @@ class TaskSpace:
     def shape(self) -> tuple[int, ...]:
         return self.weights.shape
 
-    def coordinates(self, outputs: Array) -> Array:
-        """The isometry √M into Euclidean coordinates: `(..., *shape) → (..., size)`."""
+    def coordinates(self, outputs: Array, overwrite: bool = False) -> Array:
+        """The isometry √M into Euclidean coordinates: `(..., *shape) → (..., size)`; in the same memory if allowed to."""
         outputs, lead = self._outputs(outputs)
-        return as_real((self.roots * outputs).reshape(*lead, self.weights.size))
+        weighted = np.multiply(self.roots, outputs, out=outputs if overwrite else None)
+        return as_real(weighted.reshape(*lead, self.weights.size))
 
     def _outputs(self, outputs: Array) -> tuple[Array, tuple[int, ...]]:
         """Checked, and their leading axes."""

@@ -5,10 +5,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from physrank.lab.equations import EQUATIONS, ROLLOUTS, Equation, Rollout
+from physrank.lab.equations.equation import NetworkSize
 from physrank.lab.inputs import STRATA, shifted_strata
 
 ARCHITECTURES = ("fno", "cno")
 RUNS = 4
+TRAINING = ("training", "validation", "epochs", "batch")  # what a profile says of training
 STRIDE = 4096  # training indices set aside for one run, so that runs never share an input
 
 
@@ -25,6 +27,9 @@ class Profile:
     panels: int  # selection panels of `panel_size` inputs each
     panel_size: int
     deployment: int
+    long_panels: int  # selection panels of the additional libraries, of `long_size` inputs each
+    long_size: int
+    service: int  # and the inputs on which their choices are judged
 
     @property
     def checkpoints(self) -> tuple[int, int]:
@@ -42,6 +47,9 @@ PROFILES = {
         panels=2,
         panel_size=6,
         deployment=6,
+        long_panels=2,
+        long_size=6,
+        service=6,
     ),
     "laptop": Profile(
         name="laptop",
@@ -53,6 +61,9 @@ PROFILES = {
         panels=8,
         panel_size=24,
         deployment=240,
+        long_panels=8,
+        long_size=144,
+        service=240,
     ),
     "paper": Profile(
         name="paper",
@@ -64,6 +75,9 @@ PROFILES = {
         panels=8,
         panel_size=24,
         deployment=240,
+        long_panels=8,
+        long_size=144,
+        service=960,
     ),
 }
 
@@ -73,14 +87,16 @@ class Library:
     """Four runs of one architecture on one equation, two checkpoints each: eight candidates.
 
     `outlier` names a run that is trained on a sixteenth of its inputs: a network that has seen too little and fails
-    under shift, for the composition study.
+    under shift, for the composition study. `budget` names the profile whose training and networks are used in place of the
+    `laptop` ones: the same inputs, candidates trained longer.
     """
 
     equation: str
     architecture: str
-    member: str  # e1, e2, …: evaluated; r1 … r4: additional; s1: stress
+    member: str  # e1, e2, …: evaluated; r1 … r4: additional; s1 … s4: stress; q1: quality
     number: int  # position among all libraries of all groups: part of every seed
     outlier: int | None = None
+    budget: str | None = None
 
     @property
     def name(self) -> str:
@@ -94,7 +110,7 @@ class Library:
     @property
     def instances(self) -> str:
         """The population of shifted inputs on which its candidates are compared."""
-        return {"e": "evaluation", "r": "additional", "s": "stress"}[self.member[0]]
+        return {"e": "evaluation", "r": "additional", "s": "stress", "q": "evaluation"}[self.member[0]]
 
     @property
     def runs(self) -> int:
@@ -102,7 +118,15 @@ class Library:
 
     def sized(self, profile: Profile) -> Profile:
         """The profile as this library takes it."""
-        return profile
+        if self.budget is None or profile.name != "laptop":
+            return profile
+        training = PROFILES[self.budget]
+        return replace(profile, **{key: getattr(training, key) for key in TRAINING})
+
+    def size(self, profile: Profile) -> NetworkSize:
+        """How large its networks are."""
+        named = self.budget if self.budget and profile.name == "laptop" else profile.name
+        return self.declared.size(named)
 
     def strata(self, count: int) -> list[str]:
         """Of the inputs on which candidates are compared."""
@@ -121,15 +145,15 @@ class Library:
 
     def candidates(self, profile: Profile) -> list[tuple[str, int, int]]:
         """(name, run, epoch) of every candidate, in the fixed order."""
-        return [(f"run{r}-epoch{e}", r, e) for r in range(RUNS) for e in profile.checkpoints]
+        return [(f"run{r}-epoch{e}", r, e) for r in range(RUNS) for e in self.sized(profile).checkpoints]
 
     def settings(self, profile: Profile, run: int) -> dict[str, Any]:
         """What determines a run's weights, beside its data, which are known by their hash."""
-        chosen = asdict(profile)
-        sizes = {key: chosen[key] for key in ("training", "validation", "epochs", "batch")}
+        chosen = self.sized(profile)
+        sizes = {key: getattr(chosen, key) for key in TRAINING}
         if run == self.outlier:
-            sizes["training"] = max(profile.training // 16, profile.batch)
-        size = self.declared.size(profile.name)
+            sizes["training"] = max(chosen.training // 16, chosen.batch)
+        size = self.size(profile)
         network: dict[str, Any] = {"channels": size.cno_multiplier // 2}
         if self.architecture == "fno":
             network = {"width": size.fno_width, "modes": list(size.fno_modes)}
@@ -170,8 +194,7 @@ class RolloutLibrary:
     def sized(self, profile: Profile) -> Profile:
         """The profile with the budget that the declaration states."""
         budget = self.declared.budget(profile.name)
-        same = ("training", "validation", "evaluation", "epochs", "batch")
-        return replace(profile, **{key: getattr(budget, key) for key in same})
+        return replace(profile, **{key: getattr(budget, key) for key in (*TRAINING, "evaluation")})
 
     def strata(self, count: int) -> list[str]:
         """Nothing is shifted."""
@@ -225,7 +248,7 @@ def _group(
 
 
 def _groups() -> dict[str, list[Library]]:
-    """The first two equations' three; then one for every further equation. Numbers go on, whatever is appended."""
+    """The first two equations' three; one for every further equation; more of the first ones. Numbers only ever go on."""
     paper, others = ([e for e in EQUATIONS.values() if e.in_paper == known] for known in (True, False))
     groups = {
         "primary": _group(paper, ("e1", "e2"), 0),
@@ -234,6 +257,9 @@ def _groups() -> dict[str, list[Library]]:
     }
     for equation in others:
         groups[equation.name] = _group([equation], ("e1", "e2", "e3", "e4"), sum(map(len, groups.values())))
+    groups["stress"] += _group(paper, ("s2", "s3", "s4"), sum(map(len, groups.values())), outlier=3)
+    first = sum(map(len, groups.values()))
+    groups["quality"] = [Library(e.name, "fno", "q1", first + k, budget="paper") for k, e in enumerate(paper)]
     return groups
 
 

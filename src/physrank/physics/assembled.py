@@ -15,8 +15,8 @@ from physrank.physics.differences import Memory
 from physrank.physics.factors import Factored, as_matrix, check_matrix_solver, factored
 from physrank.physics.matrix_tangent import MatrixTangent
 from physrank.physics.newton import damped_newton
-from physrank.physics.problem import NonlinearSolve, Problem
-from physrank.physics.solvers import norm, signs
+from physrank.physics.problem import NonlinearSolve, Problem, all_following, wavering
+from physrank.physics.solvers import signs
 from physrank.physics.stationary import check_grid
 
 State = Any  # a NumPy array, real or complex
@@ -44,18 +44,19 @@ class Hosted(Problem):
         return self.defect(at), MatrixTangent(at, self.factors_at(at))
 
     def refine(self, base: State, state: State) -> State:
-        """The next correction with the factors at hand; where the one after is hardly smaller, the sum of the series."""
+        """The next corrections with the factors at hand."""
         tangent = self.linearise(base)[1]
-        first = tangent.solve(-self.defect(state)).value
-        second = tangent.solve(-self.defect(state + first)).value
-        ratio = norm(second) / np.maximum(norm(first), 1e-10 * norm(state) + np.finfo(np.float64).tiny)
-        return first / (1 - np.clip(ratio, 0.0, 0.99))
+        return all_following(lambda r: tangent.solve(r).value, self.defect, base, state)
 
     def undetermined(self, base: State) -> State:
         """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about."""
         tangent = self.linearise(base)[1]
         pattern = 1.0 + signs(base)
         return pattern - tangent.solve(tangent.apply(pattern)).value
+
+    def wavering(self, base: State, state: State) -> tuple[State, Any]:
+        tangent = self.linearise(base)[1]
+        return wavering(tangent, self.linearise(state)[1].apply, base)
 
     def residual_energy(self, defect: State) -> Any:
         squares = np.abs(defect) ** 2

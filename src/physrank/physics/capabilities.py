@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from physrank.geometry.grid import Grid
-from physrank.geometry.lifts import lift_rows, namespace
-from physrank.physics.problem import Problem
+from physrank.geometry.lifts import lift_rows, namespace, some_rows
+from physrank.physics.glance import Rows
+from physrank.physics.problem import NonlinearSolve, Problem
 from physrank.physics.solvers import Solve
 
 
@@ -41,8 +42,9 @@ class Glances(Protocol):
         """Roughly L⁻¹(−A(state)), from some of its rows."""
         ...
 
-    def pushes(self, state: Array) -> Array:
-        """What those rows have against it, one by one: their sum is the last row of the above."""
+    def pushes(self, rows: Rows, steps: int) -> Array:
+        """What those rows have against a trajectory of so many steps, one by one: their sum is the last row of the above.
+        `rows(numbers)` gives its rows, so that no others need be lifted."""
         ...
 
 
@@ -54,8 +56,31 @@ class Polishes(Protocol):
         """About L⁻¹(−A(state)), all of it: the defect passed once through the preconditioner."""
         ...
 
+    def polish_smooth(self, state: Array) -> tuple[Array, Float[Array, ""]]:
+        """The same for less, of a state that has been polished: the smooth part of it, and the size of the rest."""
+        ...
+
     def polishes_well(self, state: Array) -> Bool[Array, ""]:
         """Whether a few steps can be believed: no part of the error hardly moves under them."""
+        ...
+
+
+@runtime_checkable
+class SolvesRoughly(Protocol):
+    """It can be solved for less where a few digits will do."""
+
+    def solve_roughly(self, guess: Array) -> NonlinearSolve:
+        """As `solve`, to about six digits."""
+        ...
+
+
+@runtime_checkable
+class Iterates(Protocol):
+    """Its tangent is solved by an iteration, which may end before its usual tolerance."""
+
+    def ended_at(self, tolerance: Any, size: int) -> "Problem | None":
+        """The same problem, its iteration ending there for states of so many numbers; None where there is no iteration or it
+        ends earlier anyway."""
         ...
 
 
@@ -65,6 +90,10 @@ class KnowsItsKernel(Protocol):
 
     def undetermined(self, base: Array) -> Array:
         """What solving does not give back of a pattern of signs: about zero for a tangent that determines everything."""
+        ...
+
+    def wavering(self, base: Array, state: Array) -> tuple[Array, Float[Array, ""]]:
+        """The direction of unit size that the tangent at `base` holds least, and how much of it changes up to `state`."""
         ...
 
 
@@ -116,6 +145,11 @@ def glance(problem: Problem, state: Array) -> Array:
     if isinstance(problem, Glances):
         return problem.glance(state)
     return problem.polish(state) if isinstance(problem, Polishes) else refine(problem, state, state)
+
+
+def solve_roughly(problem: Problem, guess: Array) -> NonlinearSolve:
+    """The solution of a problem on a grid that is off by more than a few digits anyway."""
+    return problem.solve_roughly(guess) if isinstance(problem, SolvesRoughly) else problem.solve(guess)
 
 
 def order(problem: Problem) -> int:
@@ -181,6 +215,13 @@ def raised(problem: Problem, solution: Any, shape: tuple[int, ...]) -> Any:
         return solution
     on_grid = where.raised(solution)
     return lift_rows(on_grid, shape[0]) if on_grid.shape[1:] == shape[1:] else on_grid
+
+
+def raised_rows(problem: Problem, solution: Any, places: Any, shape: tuple[int, ...]) -> Any:
+    """Those rows of what `raised` gives, and no others."""
+    where = grid(problem)
+    assert where is not None
+    return where.raised(some_rows(solution, places, shape[0]))
 
 
 def tail(problem: Problem, field: Any) -> Any:

@@ -26,6 +26,12 @@ class Memory:
         self.last: tuple[Any, Any, Factored | None] = (None, None, None)  # where, with which data, the factors there
         self.size: float | None = None  # relative step of differences
         self.remarks: dict[str, str] = {}  # what to tell, by subject
+        self.parts: dict[str, Memory] = {}  # of a function of several states, what was found out about each
+        self.levels: dict[int, Any] = {}  # coarser statements: they may have been assembled, and have memories too
+
+    def __getstate__(self) -> dict[str, Any]:
+        """On its way to another process: factors and levels are made again there."""
+        return {**vars(self), "last": (None, None, None), "levels": {}}
 
     def factors(self, state: State, data: Any, found: Callable[[], Factored]) -> Factored:
         """Those of the last linearisation where it was this one."""

@@ -5,6 +5,7 @@ import abc
 import equinox as eqx
 from jaxtyping import Array
 
+from physrank.physics.glance import Rows
 from physrank.physics.marching import Marching
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent
 from physrank.physics.solvers import Solve
@@ -35,8 +36,11 @@ class Evolution(Problem):
     def glance(self, state: Array) -> Array:
         return self.marching.glance(state)
 
-    def pushes(self, state: Array) -> Array:
-        return self.marching.pushes(state)
+    def pushes(self, rows: Rows, steps: int) -> Array:
+        return self.marching.pushes(rows, steps)
 
     def solve(self, guess: Array) -> NonlinearSolve:
         return self.marching.solve(guess)
+
+    def solve_roughly(self, guess: Array) -> NonlinearSolve:
+        return self.marching.solve_roughly(guess)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from physrank import _optional
+from physrank.physics import petsc
 from physrank.physics.solvers import UNEVEN
 
 Vector = Any  # a flat NumPy array
@@ -25,6 +26,10 @@ class Factored:
         self.matrix, self.solver = matrix, solver
         self._prepared: dict[str, Any] = {}  # what the solver made of the matrix, and of its transpose
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process without its factors, which no library lets travel; there, equal matrices share them."""
+        return factored, (self.matrix, self.solver)
+
     def apply(self, x: Vector) -> Vector:
         return self.matrix @ x
 
@@ -39,6 +44,8 @@ class Factored:
         return self._refined(own or _solve_of(self._ready("transposed")), self.apply_adjoint, rhs)
 
     def _refined(self, solve: Callable[[Vector], Vector], apply: Callable[[Vector], Vector], rhs: Vector) -> Vector:
+        if np.iscomplexobj(rhs) and self.matrix.dtype.kind != "c":  # solvers of real matrices take real vectors
+            return self._refined(solve, apply, rhs.real.copy()) + 1j * self._refined(solve, apply, rhs.imag.copy())
         value = solve(rhs)
         left = rhs - apply(value)
         if not np.linalg.norm(left) > REFINED * np.linalg.norm(rhs):
@@ -159,8 +166,6 @@ def _lu(matrix: Any) -> _Transposable:
         factors = _superlu(sparse.csc_array(matrix + shift * sparse.eye_array(matrix.shape[0])))
 
     def solve(rhs: Vector, trans: str = "N") -> Vector:
-        if np.iscomplexobj(rhs) and matrix.dtype.kind != "c":
-            return factors.solve(rhs.real, trans) + 1j * factors.solve(rhs.imag, trans)
         return factors.solve(rhs.astype(matrix.dtype), trans)
 
     return _Transposable(solve, lambda rhs: solve(rhs, "H"))
@@ -203,26 +208,7 @@ def _ilu(matrix: Any) -> _Transposable:
 
 
 def _petsc(matrix: Any) -> _Transposable:
-    """PETSc's sparse LU, or whatever -ksp_type and -pc_type on its own command line say."""
-    petsc, sparse = _optional.load("petsc4py.PETSc"), _optional.load("scipy.sparse")
-    rows = sparse.csr_matrix(matrix)
-    mat = petsc.Mat().createAIJ(size=rows.shape, csr=(rows.indptr, rows.indices, rows.data))
-    ksp = petsc.KSP().create()
-    ksp.setOperators(mat)
-    ksp.setType("preonly")
-    ksp.getPC().setType("lu")
-    ksp.setFromOptions()
-
-    def by(method: Callable[..., None]) -> Callable[[Vector], Vector]:
-        def solve(rhs: Vector) -> Vector:
-            right, found = mat.createVecs()
-            right.setArray(rhs)
-            method(right, found)
-            return found.getArray().copy()
-
-        return solve
-
-    return _Transposable(by(ksp.solve), by(ksp.solveTranspose))
+    return _Transposable(*petsc.factors(matrix))
 
 
 NAMED: dict[str, Callable[[Any], Any]] = {"lu": _lu, "ilu": _ilu, "pyamg": _pyamg, "petsc": _petsc}

@@ -8,7 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-GLANCED = 6  # steps that stand for all of them
+from physrank import compute
+from physrank.physics.solvers import signs
+
+GLANCED = 3  # steps that stand for all of them
+STRONGEST = 2  # steps with the strongest force, which stand for themselves
+
+Rows = Callable[[Array], Array]  # numbers of rows ↦ those rows of a trajectory, on the problem's grid
 
 
 class March(Protocol):
@@ -21,10 +27,16 @@ class March(Protocol):
     def forcing(self) -> Any: ...
 
     @property
+    def times(self) -> Array | None: ...
+
+    @property
     def per_step(self) -> Any: ...
 
     @property
     def implicit(self) -> bool: ...
+
+    @property
+    def host(self) -> bool: ...
 
     def check_rows(self, state: Array) -> None: ...
 
@@ -39,32 +51,48 @@ class March(Protocol):
 
 def glance(march: March, state: Array) -> Array:
     """How far a trajectory would move, roughly: what some steps have against it, added up."""
-    rows, pushed = pushes(march, state)
+    rows, pushed = pushes(march, lambda places: state[places], len(state) - 1)
+    if march.host:
+        whole: Any = np.zeros_like(state)
+        np.add.at(whole, np.asarray(rows), pushed)
+        return whole.cumsum(axis=0)
     return jnp.cumsum(jnp.zeros_like(state).at[rows].add(pushed), axis=0)
 
 
-def pushes(march: March, state: Array) -> tuple[Array, Array]:
+def pushes(march: March, rows: Rows, steps: int) -> tuple[Array, Array]:
     """What the initial state and some steps have against a trajectory, and on which rows: evenly spread steps stand for the
-    others, those with the strongest forcing for themselves."""
-    steps = len(state) - 1
-    spread = np.unique(np.round(np.linspace(0, steps - 1, min(GLANCED, steps))).astype(int))
-    rows, share = jnp.asarray(spread), jnp.full(len(spread), steps / len(spread))
-    if march.forcing is not None and len(spread) < steps:
-        strength = sum(
-            jnp.sum(jnp.abs(leaf.reshape(steps, -1)) ** 2, axis=1) for leaf in jax.tree.leaves(march.forcing)
-        )
-        strongest = jax.lax.top_k(strength, len(spread) // 2)[1].astype(rows.dtype)
-        rows, share = jnp.concatenate([rows, strongest]), jnp.concatenate([share, jnp.ones(len(strongest))])
+    others, those with the strongest force for themselves.
 
-    def against(index: Array) -> Array:
-        forcing = jax.tree.map(lambda leaf: leaf[index], march.per_step)
-        after, now = state[index + 1], state[index]
+    A step that is told the time may do at one moment what it does at no other, and nothing in its data says when: there
+    every step is asked.
+    """
+    number = steps if march.times is not None else min(GLANCED, steps)
+    spread = np.unique(np.round(np.linspace(0, steps - 1, number)).astype(int))
+    xp: Any = np if march.host else jnp
+    chosen, share = xp.asarray(spread), xp.full(len(spread), steps / len(spread))
+    if march.forcing is not None and len(spread) < steps:
+        strength = sum(_strength(xp, leaf.reshape(steps, -1)) for leaf in jax.tree.leaves(march.forcing))
+        most = min(STRONGEST, steps)
+        strongest = np.argsort(-strength)[:most] if march.host else jax.lax.top_k(strength, most)[1]
+        strongest = strongest.astype(chosen.dtype)
+        chosen, share = xp.concatenate([chosen, strongest]), xp.concatenate([share, xp.ones(len(strongest))])
+
+    def against(forcing: Any, after: Array, now: Array) -> Array:
         left = -march.row(after, now, forcing)
-        if not march.implicit:
+        if march.host or not march.implicit:
             return left
         tangent = march.diagonal(after, now, forcing)
         return left if tangent.precondition is None else tangent.precondition(left)
 
-    pushed = jax.vmap(against)(rows) * share.reshape(-1, *[1] * (state.ndim - 1))
-    first = jnp.zeros(1, rows.dtype), (march.initial - state[0])[None]
-    return jnp.concatenate([first[0], rows + 1]), jnp.concatenate([first[1], pushed])
+    first, now, after = rows(xp.zeros(1, chosen.dtype)), rows(chosen), rows(chosen + 1)
+    given = jax.tree.map(lambda leaf: leaf[chosen], march.per_step)
+    pushed = compute.each(lambda row: against(*row), (given, after, now), march)
+    pushed = pushed * share.reshape(-1, *[1] * (now.ndim - 1))
+    places = xp.concatenate([xp.zeros(1, chosen.dtype), chosen + 1])
+    return places, xp.concatenate([march.initial - first, pushed])
+
+
+def _strength(xp: Any, force: Array) -> Array:
+    """About ‖force‖² of every step: its product with a pattern of signs, which a matrix product finds in one reading."""
+    mixed = force @ signs(xp.zeros(force.shape[1])).astype(force.dtype)
+    return xp.real(mixed) ** 2 + xp.imag(mixed) ** 2

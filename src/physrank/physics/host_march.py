@@ -5,7 +5,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from physrank.physics.differences import along, choose_size, columns
+from physrank.physics._guards import own_values
+from physrank.physics.differences import Function, along, choose_size, columns
 from physrank.physics.matrix_tangent import flat, like
 from physrank.physics.problem import NonlinearSolve, Tangent
 from physrank.physics.solvers import DENSE_LIMIT, Solve
@@ -13,16 +14,17 @@ from physrank.physics.solvers import DENSE_LIMIT, Solve
 State = Any  # a NumPy array, real or complex
 
 
-def advance(march: Any, step: int, now: State) -> State:
-    """Φ(u_n), as the march states it."""
-    return march.advance(now, jax.tree.map(lambda leaf: leaf[step], march.per_step))
+def advancing(march: Any, step: int) -> Function:
+    """u ↦ Φ(u) for one step. Whatever is asked of a problem by name costs more than a small step, so it is asked once."""
+    function, arguments = march.step, march.arguments(jax.tree.map(lambda leaf: leaf[step], march.per_step))
+    return lambda now: own_values("The step", function(np.array(now), *arguments), now)
 
 
 def step_size(march: Any, at: State) -> float:
     """The relative step of differences, chosen once for a problem: at the first step it is asked about."""
     if len(at) < 2:
         return 1.0  # there is no step
-    return choose_size(lambda now: advance(march, 0, now), at[0], march.memory, march.difference)
+    return choose_size(advancing(march, 0), at[0], march.memory, march.difference)
 
 
 class DifferencedMarch(Tangent):
@@ -32,7 +34,7 @@ class DifferencedMarch(Tangent):
     at: State
 
     def _pushed(self, step: int, direction: State) -> State:
-        return along(lambda now: advance(self.problem, step, now), self.at[step], direction, self._size)
+        return along(advancing(self.problem, step), self.at[step], direction, self._size)
 
     @property
     def _size(self) -> float:
@@ -45,7 +47,7 @@ class DifferencedMarch(Tangent):
                 f"The adjoint of a step on the host takes a difference for each of its {numbers} numbers; expected at most "
                 f"{DENSE_LIMIT}. State uncertain data by a list of sampled problems instead, or write the step in JAX."
             )
-        matrix = columns(lambda now: advance(self.problem, step, now), self.at[step], self._size)
+        matrix = columns(advancing(self.problem, step), self.at[step], self._size)
         return like(matrix.T @ flat(covector), self.at[step])
 
     def apply(self, direction: State) -> State:
@@ -81,8 +83,9 @@ def sweep(march: Any, at: State, rhs: State | None) -> tuple[State, Solve]:
     rows[0] = at[0] - march.initial
     values[0] = -rows[0] if rhs is None else rhs[0]
     for n in range(len(at) - 1):
-        pushed = along(lambda now, n=n: advance(march, n, now), at[n], values[n], size)
-        rows[n + 1] = at[n + 1] - advance(march, n, at[n])
+        advance = advancing(march, n)
+        pushed = along(advance, at[n], values[n], size)
+        rows[n + 1] = at[n + 1] - advance(at[n])
         values[n + 1] = (-rows[n + 1] if rhs is None else rhs[n + 1]) + pushed
     return rows, _solved(values)
 
@@ -96,6 +99,6 @@ def solve(march: Any, rows: int) -> NonlinearSolve:
     """The march itself."""
     states = [march.initial]
     for n in range(rows - 1):
-        states.append(advance(march, n, states[-1]))
+        states.append(advancing(march, n)(states[-1]))
     state: State = np.stack(states)
     return NonlinearSolve(state, np.asarray(rows - 1), np.all(np.isfinite(state)))

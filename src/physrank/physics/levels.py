@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from physrank import compute
 from physrank.geometry.lifts import kept_rows
 from physrank.physics._guards import check_call
 from physrank.physics.problem import Problem
@@ -14,6 +15,11 @@ from physrank.physics.problem import Problem
 T = TypeVar("T")
 
 LEAST = 8  # points per side: a grid with fewer says too little to be a level
+_HINT = {
+    False: "it is called inside a compiled program: take what varies from problem.data with jax.numpy, and return None "
+    "where there is no such level",
+    True: "it returns None where there is no such level",
+}
 
 
 def halved(points: int, level: int) -> int | None:
@@ -59,16 +65,26 @@ def own_level(problem: Problem, function: Callable[..., Any] | None, level: int)
     """What a user's `coarsen(level)` or `coarsen(level, problem)` gives, checked."""
     if check_level(level) == 0 or function is None:
         return problem if level == 0 else None
+    memory = getattr(problem, "memory", None)
+    if memory is None:
+        return _stated(problem, function, level)
+    if level not in memory.levels:
+        memory.levels[level] = _stated(problem, function, level)
+    return memory.levels[level]
+
+
+def _stated(problem: Problem, function: Callable[..., Any], level: int) -> Problem | None:
     try:
         coarse = function(level) if _of_level_alone(function) else function(level, problem)
     except Exception as error:
         raise ValueError(
-            f"coarsen({level}) failed: {type(error).__name__}: {error} (it is called inside a compiled program: take what "
-            "varies from problem.data with jax.numpy, and return None where there is no such level)"
+            f"coarsen({level}) failed: {type(error).__name__}: {error} ({_HINT[compute.on_host(problem)]})"
         ) from error
     if coarse is None:
         return None
     if isinstance(coarse, Problem):
+        if compute.on_host(coarse) and not compute.on_host(problem):
+            raise ValueError(f"coarsen({level}) returned a problem on the host; expected one that JAX can compile.")
         own, fine = coarse.state_shape, problem.state_shape
         if own is not None and fine is not None and len(own) != len(fine):
             raise ValueError(f"coarsen({level}) returned a problem with states {own}; expected as many axes as {fine}.")

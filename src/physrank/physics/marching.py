@@ -13,15 +13,16 @@ from physrank import compute
 from physrank._arrays import as_double, as_host, to_jax, to_numpy
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import namespace
-from physrank.physics import host_march
+from physrank.physics import host_implicit, host_march
 from physrank.physics._guards import check_call, check_keywords, own_values, same_shape
 from physrank.physics.differences import Memory
-from physrank.physics.glance import glance, pushes
+from physrank.physics.factors import check_matrix_solver
+from physrank.physics.glance import Rows, glance, pushes
 from physrank.physics.levels import check_coarsening, own_level
 from physrank.physics.march_tangent import MarchingTangent, sweep
-from physrank.physics.newton import damped_newton
+from physrank.physics.newton import ROUGHLY, damped_newton, roughly
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent
-from physrank.physics.solvers import LinearMap, LinearSolver, Solve, check_solver, square
+from physrank.physics.solvers import LinearMap, Solve, check_solver, norm, square
 from physrank.physics.stationary import DerivedTangent, check_grid, stated_weights
 
 
@@ -38,7 +39,9 @@ class Marching(Problem):
 
     With `implicit=True`, `step(next, now, …)` returns the residual that the next state makes zero. At every step, `solver`
     (`physrank.Dense()` or `physrank.Krylov(...)`) solves with its derivative in `next`, helped by
-    `preconditioner(next, now, …)`, which returns an approximate inverse r ↦ δ of it.
+    `preconditioner(next, now, …)`, which returns an approximate inverse r ↦ δ of it. With `host=True` as well, the residual
+    is any NumPy function: its derivative is taken by differences, by columns up to 1,500 unknowns and inside GMRES above, or
+    is what `jacobian(next, now, …)` assembles, a SciPy sparse matrix or a dense one, solved with as in `physrank.Assembled`.
 
     Other arguments: `residual_weights` of one time row in the raw residual norm (default: mean over the row, summed over
     rows); `admissible(trajectory)`; `grid`, a `physrank.Grid` for the trailing axes of a row: candidates of another
@@ -59,8 +62,9 @@ class Marching(Problem):
     memory: Memory | None
     residual_weights: Array | None
     admissibility: Callable[[Array], Array] | None
-    solver: LinearSolver | None
+    solver: Any
     preconditioner: Callable[..., LinearMap] | None
+    jacobian: Callable[..., Any] | None
     coarsening: Callable[..., Problem | None] | None
     implicit: bool = eqx.field(static=True)
     difference: float | None = eqx.field(static=True)
@@ -77,8 +81,9 @@ class Marching(Problem):
         times: Any = None,
         implicit: bool = False,
         host: bool = False,
-        solver: LinearSolver | None = None,
+        solver: Any = None,
         preconditioner: Callable[..., LinearMap] | None = None,
+        jacobian: Callable[..., Any] | None = None,
         residual_weights: Any = None,
         admissible: Callable[[Array], Array] | None = None,
         grid: Grid | None = None,
@@ -87,13 +92,10 @@ class Marching(Problem):
         **unknown: Any,
     ):
         check_keywords(self, unknown)
-        if difference is not None and (implicit or not difference > 0):
+        if difference is not None and ((implicit and not host) or not difference > 0):
             raise ValueError(f"difference must be a positive relative step, for explicit maps; got {difference!r}.")
-        if host and implicit:
-            raise ValueError(
-                "A step on the host is a black box: give the map u ↦ next itself, without implicit=True; it may solve "
-                "whatever it likes."
-            )
+        if jacobian is not None and not (host and implicit):
+            raise ValueError("jacobian= is for implicit=True, host=True; elsewhere derivatives are found without it.")
         given = (("data", data), ("forcing_row", forcing), ("time", times))
         extra = tuple(name for name, value in given if value is not None)
         arguments = ("next", "now", *extra) if implicit else ("state", *extra)
@@ -103,7 +105,11 @@ class Marching(Problem):
             arguments,
             "It receives data, a row of forcing and a time exactly when they are given; with implicit=True it is a residual.",
         )
-        check_solver(solver)
+        if jacobian is None:
+            check_solver(solver)
+        else:
+            check_call("jacobian", jacobian, arguments, "It receives what the residual does.")
+            check_matrix_solver(solver)
         check_coarsening(coarsen)
         self.difference = difference
         keep, arrays = cast(Any, (as_host, to_numpy) if host else (as_double, to_jax))
@@ -117,12 +123,14 @@ class Marching(Problem):
         self.implicit = implicit
         self.solver = solver
         self.preconditioner = preconditioner
+        self.jacobian = jacobian
         self.residual_weights = stated_weights(residual_weights)
         self.admissibility = admissible
-        self.coarsening = as_double(coarsen)
+        self.coarsening = coarsen if host else as_double(coarsen)
         self.grid = grid
 
-    def _arguments(self, forcing: Any) -> tuple[Any, ...]:
+    def arguments(self, forcing: Any) -> tuple[Any, ...]:
+        """What a step is given besides states: data, its forcing, its time."""
         forcing, time = (forcing, ()) if self.times is None else (forcing[0], (forcing[1],))
         data = () if self.data is None else (self.data,)
         return (*data, *time) if self.forcing is None else (*data, forcing, *time)
@@ -135,13 +143,15 @@ class Marching(Problem):
     def advance(self, now: Array, forcing: Any) -> Array:
         """Φ(u_n), for explicit maps."""
         if self.host:
-            return own_values("The step", self.step(np.array(now), *self._arguments(forcing)), now)
-        return same_shape(self.step(now, *self._arguments(forcing)), now)
+            return own_values("The step", self.step(np.array(now), *self.arguments(forcing)), now)
+        return same_shape(self.step(now, *self.arguments(forcing)), now)
 
     def row(self, after: Array, now: Array, forcing: Any) -> Array:
         """One row of the defect: R(u_{n+1}, u_n)."""
+        if self.implicit and self.host:
+            return own_values("The step", self.step(np.array(after), np.array(now), *self.arguments(forcing)), now)
         if self.implicit:
-            return same_shape(self.step(after, now, *self._arguments(forcing)), now)
+            return same_shape(self.step(after, now, *self.arguments(forcing)), now)
         return after - self.advance(now, forcing)
 
     def push(self, after: Array, now: Array, forcing: Any, h_after: Array, h_now: Array) -> tuple[Array, Array]:
@@ -164,7 +174,7 @@ class Marching(Problem):
         value, forward = jax.linearize(lambda a: self.row(a, now, forcing), after)
         precondition = None
         if self.preconditioner is not None:
-            precondition = self.preconditioner(after, now, *self._arguments(forcing))
+            precondition = self.preconditioner(after, now, *self.arguments(forcing))
         return value, DerivedTangent(after, forward, self.solver, precondition)
 
     def over_steps(self, function: Callable[..., Any], state: Array, *more: Array) -> Any:
@@ -186,21 +196,28 @@ class Marching(Problem):
         return namespace(rows).concatenate([state[:1] - self.initial, rows])
 
     def linearise(self, at: Array) -> tuple[Array, Tangent]:
-        return self.defect(at), (host_march.DifferencedMarch if self.host else MarchingTangent)(self, at)
+        if self.host:
+            tangent = host_implicit.ImplicitDifferences if self.implicit else host_march.DifferencedMarch
+            return self.defect(at), tangent(self, np.asarray(at))
+        return self.defect(at), MarchingTangent(self, at)
 
     def correct(self, at: Array) -> tuple[Array, Solve]:
-        return host_march.sweep(self, at, None) if self.host else sweep(self, at, None)
+        if self.host:
+            return (host_implicit if self.implicit else host_march).sweep(self, at, None)
+        return sweep(self, at, None)
 
     def refine(self, base: Array, state: Array) -> Array:
         """How far the state is from the march itself; where steps are implicit, a rough further sweep."""
         del base
-        return sweep(self, state, None, rough=True)[1].value if self.implicit else self.solve(state).state - state
+        if self.implicit and not self.host:
+            return sweep(self, state, None, rough=True)[1].value
+        return self.correct(state)[1].value if self.implicit else self.solve(state).state - state
 
     def glance(self, state: Array) -> Array:
         return glance(self, state)
 
-    def pushes(self, state: Array) -> Array:
-        return pushes(self, state)[1]
+    def pushes(self, rows: Rows, steps: int) -> Array:
+        return pushes(self, rows, steps)[1]
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         weights = 1 / self.initial.size if self.residual_weights is None else self.residual_weights
@@ -212,24 +229,32 @@ class Marching(Problem):
     def solve(self, guess: Array) -> NonlinearSolve:
         """March from the initial state; `guess` only says how many rows."""
         if self.host:
-            return host_march.solve(self, len(guess))
+            return (host_implicit if self.implicit else host_march).solve(self, len(guess))
+        return self._march(len(guess), {})
 
+    def solve_roughly(self, guess: Array) -> NonlinearSolve:
+        """The same where a grid is so coarse that a few digits of every implicit step will do."""
+        if self.host:
+            return self.solve(guess)
+        return self._march(len(guess), {"rtol": ROUGHLY, "direction": roughly})
+
+    def _march(self, rows: int, how: dict[str, Any]) -> NonlinearSolve:
         def step(now: Array, forcing: Any) -> tuple[Array, tuple[Array, Array, Array]]:
             if not self.implicit:
                 after = self.advance(now, forcing)
                 return after, (after, jnp.asarray(1), jnp.asarray(True))
-            result = self._implicit_step(now, forcing)
+            result = self._implicit_step(now, forcing, how)
             return result.state, (result.state, result.iterations, result.converged)
 
-        _, (states, iterations, converged) = jax.lax.scan(step, self.initial, self.per_step, length=len(guess) - 1)
+        _, (states, iterations, converged) = jax.lax.scan(step, self.initial, self.per_step, length=rows - 1)
         state = jnp.concatenate([self.initial[None], states])
         return NonlinearSolve(state, jnp.sum(iterations), jnp.all(converged) & jnp.all(jnp.isfinite(state)))
 
-    def _implicit_step(self, now: Array, forcing: Any) -> NonlinearSolve:
+    def _implicit_step(self, now: Array, forcing: Any, how: dict[str, Any]) -> NonlinearSolve:
         def residual(after: Array) -> Array:
             return self.row(after, now, forcing)
 
-        return damped_newton(lambda after: self._linearised_row(after, now, forcing), residual, now)
+        return damped_newton(lambda after: self._linearised_row(after, now, forcing), residual, now, **how)
 
     def coarser(self, level: int) -> Problem | None:
         return own_level(self, self.coarsening, level)
@@ -255,6 +280,6 @@ class Marching(Problem):
 
 def initial_mismatch(state: np.ndarray, initial: np.ndarray) -> list[str]:
     """A first row far from the initial state is in the defect and corrected, but often means a slip."""
-    if np.linalg.norm(state[0] - initial) <= 0.05 * max(float(np.linalg.norm(initial)), 1e-12):
+    if norm(state[0] - initial) <= max(0.05 * norm(initial), 1e-12 * norm(state[-1])):  # pyright: ignore[reportArgumentType]
         return []
     return ["the first row differs from the problem's initial state by more than 5 %"]

@@ -10,6 +10,8 @@ from physrank.physics.problem import Problem
 from physrank.physics.response import Correction, Response, residual_norm, respond
 from physrank.physics.solvers import norm
 
+WAVERS = 0.5  # of a tangent's hold on its weakest direction: when more of it changes, Newton's steps prove nothing
+
 
 class Outlook(eqx.Module):
     """Estimates, none of them bounds."""
@@ -18,6 +20,13 @@ class Outlook(eqx.Module):
     contraction: Float[Array, ""]  # ‖movement‖ / ‖correction‖: above one, the correction did not come closer
     defect_norm: Float[Array, ""]  # ‖A(s)‖_Y; NaN where it would cost as much as the answer it gives
     undetermined: Array | None  # a direction of unit size that the equation says nothing about; zero: there is none
+    wavering: Array | None  # one in which the tangent is no longer what it was; zero: there is none
+
+    @property
+    def directions(self) -> dict[str, np.ndarray]:
+        """In which nothing is known of the state, by cause."""
+        named = {"undetermined": self.undetermined, "wavering": self.wavering}
+        return {cause: np.asarray(direction) for cause, direction in named.items() if direction is not None}
 
 
 def respond_and_look(problem: Problem, anchor: Array, variant: Correction) -> tuple[Response, Outlook]:
@@ -26,12 +35,11 @@ def respond_and_look(problem: Problem, anchor: Array, variant: Correction) -> tu
     movement = capabilities.refine(problem, response.base, response.state)
     size = norm(response.state)
     xp = namespace(size)
+    free, weak = _directions(problem, response.base, response.state)
     round_off = 1e-12 * xp.where(xp.isfinite(size), size, 0.0)
     # A state that was the solution already moves by round-off only: that is no failure to contract.
     contraction = norm(movement) / xp.maximum(norm(response.correction), round_off + np.finfo(size.dtype).tiny)
-    return response, Outlook(
-        movement, contraction, _defect_norm(problem, response.state), _free(problem, response.base)
-    )
+    return response, Outlook(movement, contraction, _defect_norm(problem, response.state), free, weak)
 
 
 def _defect_norm(problem: Problem, state: Array) -> Float[Array, ""]:
@@ -40,11 +48,14 @@ def _defect_norm(problem: Problem, state: Array) -> Float[Array, ""]:
     return residual_norm(problem, problem.defect(state))
 
 
-def _free(problem: Problem, base: Array) -> Array | None:
+def _directions(problem: Problem, base: Array, state: Array) -> tuple[Array | None, Array | None]:
+    """What is not determined, and what is held otherwise at the state than where it was linearised."""
     if not isinstance(problem, capabilities.KnowsItsKernel):
-        return None
+        return None, None
     missing = problem.undetermined(base)
     size = norm(missing)
     xp = namespace(missing)
-    lost = size > 0.1 * np.sqrt(max(base.size, 1))  # of a pattern of entries ±1
-    return xp.where(lost | ~xp.isfinite(size), missing / xp.where(size > 0, size, 1.0), xp.zeros_like(missing))
+    lost = (size > 0.1 * np.sqrt(max(base.size, 1))) | ~xp.isfinite(size)  # of a pattern of entries ±1
+    free = xp.where(lost, missing / xp.where(size > 0, size, 1.0), xp.zeros_like(missing))
+    weak, change = problem.wavering(base, state)
+    return free, xp.where(~lost & (change > WAVERS), weak, xp.zeros_like(weak))

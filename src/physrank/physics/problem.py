@@ -117,6 +117,34 @@ def probe_magnitude(apply: LinearMap, like: Array) -> Float[Array, ""]:
     return norm(pushed) / np.sqrt(max(pushed.size, 1))
 
 
+def all_following(solve: LinearMap, defect: LinearMap, base: Array, state: Array) -> Array:
+    """The next correction of a state that came from `base`; where the one after it is hardly smaller, many more would follow:
+    the sum of the series. Where corrections shrink more and more slowly (far from the zero of a power, Newton's take away the
+    same share each time, and these ever less), the next ratio is as much worse again."""
+    first = solve(-defect(state))
+    second = solve(-defect(state + first))
+    xp = namespace(state)
+    least = 1e-10 * norm(state) + np.finfo(state.dtype).tiny
+    ratio, before = norm(second) / xp.maximum(norm(first), least), norm(first) / xp.maximum(norm(state - base), least)
+    return first / (1 - xp.clip(ratio + xp.maximum(ratio - before, 0.0), 0.0, 0.99))
+
+
+def wavering(tangent: Any, there: LinearMap, like: Array) -> tuple[Array, Float[Array, ""]]:
+    """z ∝ L⁻¹ p for a pattern p, in which what L hardly holds stands out, and ‖L⁻¹ L(s) z − z‖, for `there` = L(s).
+
+    Newton's steps shrink where this is small. Where it is not, they may be short for other reasons: along a front that drifts
+    exponentially slowly, L and the defect vanish together, and no step tells how far the solution is.
+    """
+    xp, pattern = namespace(like), 1.0 + signs(like)
+    found = tangent.solve(pattern, rough=True)
+    size = norm(found.value)
+    weak = found.value / xp.where(size > 0, size, 1.0)
+    again = tangent.solve(there(weak), rough=True)
+    # An iteration that stalled knows nothing about either.
+    known = (norm(found.defect) <= 0.1 * norm(pattern)) & (norm(again.defect) <= 0.1 * norm(there(weak)))
+    return weak, xp.where(known, norm(again.value - weak), 0.0)
+
+
 def roundoff_floor(magnitude: Float[Array, ""], *states: Array) -> Float[Array, ""]:
     """Euclidean norm below which a defect is indistinguishable from zero, for a tangent of this magnitude."""
     floor = 64 * np.finfo(states[0].dtype).eps * magnitude * sum(norm(state) for state in states)

@@ -48,13 +48,21 @@ def square(array: Array) -> Any:
     return jnp.real(jnp.tensordot(jnp.conj(array), array, axes=array.ndim))
 
 
-def judged(value: Array, defect: Array, rhs: Array, iterations: Any, floor: Array, scale: Array | float = 1.0) -> Solve:
+def judged(
+    value: Array,
+    defect: Array,
+    rhs: Array,
+    iterations: Any,
+    floor: Array,
+    scale: Array | float = 1.0,
+    enough: Array | float = ALGEBRAIC_TOLERANCE,
+) -> Solve:
     """A solution with its verdict: what is left is small against the right-hand side, or is round-off (`floor`).
 
     Rows are measured after `scale`: a row a million times larger than the others must not hide them.
     """
     left, asked, xp = norm(scale * defect), norm(scale * rhs), namespace(value)
-    solved = xp.all(xp.isfinite(value)) & (left <= ALGEBRAIC_TOLERANCE * asked + floor)
+    solved = xp.all(xp.isfinite(value)) & (left <= enough * asked + floor)
     return Solve(value, defect, xp.asarray(iterations), solved)
 
 
@@ -106,7 +114,8 @@ class Krylov(eqx.Module):
     """Matrix-free iteration to ‖residual‖ ≤ rtol · ‖rhs‖ + atol.
 
     `method`: "gmres" for any tangent, "bicgstab" for any tangent at less cost when well preconditioned, "cg" for
-    symmetric positive definite ones. A method that does not fit its tangent shows in the reported defect.
+    symmetric positive definite ones. A method that does not fit its tangent shows in the reported defect: a system counts as
+    solved when ‖residual‖ ≤ enough · ‖rhs‖.
     """
 
     method: Literal["cg", "gmres", "bicgstab"] = eqx.field(static=True, default="gmres")
@@ -114,6 +123,7 @@ class Krylov(eqx.Module):
     atol: float = 0.0
     max_steps: int = eqx.field(static=True, default=500)
     restart: int = eqx.field(static=True, default=20)
+    enough: float = ALGEBRAIC_TOLERANCE
 
     def __check_init__(self) -> None:
         if self.method not in ("cg", "gmres", "bicgstab"):
@@ -168,7 +178,7 @@ class Krylov(eqx.Module):
         # BiCGStab makes 0/0 of nothing to solve, such as two candidates that are alike.
         value = jnp.where(jnp.any(wanted != 0), size * unfold(solution.value) / unit, 0.0)
         judge = 1.0 if scale is None else scale
-        return judged(value, operator(value) - rhs, rhs, solution.stats["num_steps"], floor, judge)
+        return judged(value, operator(value) - rhs, rhs, solution.stats["num_steps"], floor, judge, self.enough)
 
 
 LinearSolver = Dense | Krylov

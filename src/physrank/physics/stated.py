@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from physrank.physics import capabilities
 from physrank.physics.problem import Problem
 
 
@@ -29,9 +30,19 @@ def in_words(problem: Problem) -> str:
     """viscosity 0.05, times 0 to 0.5, initial −1 to 1.2."""
     said = []
     for name, leaf in leaves(problem):
-        values = np.abs(np.asarray(leaf)) if np.iscomplexobj(leaf) else np.asarray(leaf)
+        values = _as_given(problem, np.asarray(leaf))
         if values.size == 1:
             said.append(f"{name} {float(values.ravel()[0]):.4g}")
         elif values.size:
             said.append(f"{name} from {float(values.min()):.4g} to {float(values.max()):.4g}")
     return ", ".join(said)
+
+
+def _as_given(problem: Problem, values: np.ndarray) -> np.ndarray:
+    """A field that is kept as its half spectrum, on the grid again; of other complex numbers the sizes."""
+    grid = capabilities.grid(problem)
+    if not np.iscomplexobj(values):
+        return values
+    if grid is not None and len(grid.shape) == 1 and values.shape[-1:] == (grid.shape[0] // 2 + 1,):
+        return np.fft.irfft(values, n=grid.shape[0])
+    return np.abs(values)

@@ -14,10 +14,18 @@ from physrank._arrays import as_double, as_host, to_jax
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import namespace
 from physrank.physics._guards import check_call, check_keywords, own_values
-from physrank.physics.differences import Memory, linearised
-from physrank.physics.levels import check_coarsening, own_level
-from physrank.physics.newton import damped_newton
-from physrank.physics.problem import NonlinearSolve, Problem, Tangent, probe_magnitude, roundoff_floor
+from physrank.physics.differences import Memory, along, choose_size, linearised
+from physrank.physics.levels import altered, check_coarsening, own_level
+from physrank.physics.newton import ROUGHLY, damped_newton, roughly
+from physrank.physics.problem import (
+    NonlinearSolve,
+    Problem,
+    Tangent,
+    all_following,
+    probe_magnitude,
+    roundoff_floor,
+    wavering,
+)
 from physrank.physics.solvers import (
     ROUGH,
     Krylov,
@@ -140,7 +148,7 @@ class Stationary(Problem):
         self.preconditioner = preconditioner
         self.residual_weights = stated_weights(residual_weights)
         self.admissibility = admissible
-        self.coarsening = as_double(coarsen)
+        self.coarsening = coarsen if host else as_double(coarsen)
         self.grid = grid
         self.shape = shape
 
@@ -167,16 +175,9 @@ class Stationary(Problem):
         return defect, DerivedTangent(at, forward, self.solver, precondition, uneven=True)
 
     def refine(self, base: Array, state: Array) -> Array:
-        """The next corrections with the tangent that is there already: as good as needed to know their size.
-
-        Where the second is hardly smaller than the first, many more would follow: the sum of the series is returned.
-        """
+        """The next corrections with the tangent that is there already: as good as needed to know their size."""
         tangent = self.linearise(base)[1]
-        first = tangent.solve(-self.defect(state), rough=True).value
-        second = tangent.solve(-self.defect(state + first), rough=True).value
-        xp = namespace(state)
-        ratio = norm(second) / xp.maximum(norm(first), 1e-10 * norm(state) + np.finfo(state.dtype).tiny)
-        return first / (1 - xp.clip(ratio, 0.0, 0.99))
+        return all_following(lambda r: tangent.solve(r, rough=True).value, self.defect, base, state)
 
     def undetermined(self, base: Array) -> Array:
         """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about.
@@ -192,6 +193,15 @@ class Stationary(Problem):
         pattern = 1.0 + signs(base)
         return pattern - tangent.solve(tangent.apply(pattern)).value
 
+    def wavering(self, base: Array, state: Array) -> tuple[Array, Float[Array, ""]]:
+        def there(direction: Array) -> Array:
+            if self.memory is None:
+                return jax.jvp(self.defect, (state,), (direction,))[1]
+            size = choose_size(self.defect, np.asarray(state), self.memory)
+            return cast(Any, along(self.defect, np.asarray(state), np.asarray(direction), size))
+
+        return wavering(self.linearise(base)[1], there, base)
+
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         xp = namespace(defect)
         squares = (defect * xp.conj(defect)).real
@@ -199,6 +209,19 @@ class Stationary(Problem):
 
     def solve(self, guess: Array) -> NonlinearSolve:
         return damped_newton(self.linearise, self.defect, guess, host=self.host)
+
+    def solve_roughly(self, guess: Array) -> NonlinearSolve:
+        """The same where a grid is so coarse that a few digits will do; relative to nothing, since the guess may be good."""
+        xp = namespace(guess)
+        target = ROUGHLY * xp.linalg.norm(self.defect(xp.zeros_like(guess)))
+        target = xp.where(xp.isfinite(target), target, 0.0)
+        return damped_newton(self.linearise, self.defect, guess, target=target, direction=roughly, host=self.host)
+
+    def ended_at(self, tolerance: Any, size: int) -> Problem | None:
+        solver = choose(self.solver, size)
+        if not isinstance(solver, Krylov) or solver.rtol >= float(tolerance):
+            return None
+        return altered(self, solver=replace(solver, rtol=tolerance, enough=2 * tolerance))
 
     def coarser(self, level: int) -> Problem | None:
         return own_level(self, self.coarsening, level)

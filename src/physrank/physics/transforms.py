@@ -17,18 +17,18 @@ SINE_FROM = 160  # interior nodes a side, in two dimensions and single precision
 
 
 @lru_cache(maxsize=16)
-def _waves(points: int) -> tuple[np.ndarray, np.ndarray]:
+def waves(points: int) -> tuple[np.ndarray, np.ndarray]:
     """cos and −sin of 2π j k / n, (points, modes)."""
     angle = 2 * np.pi / points * (np.outer(np.arange(points), np.arange(points // 2 + 1)) % points)
     return np.cos(angle), -np.sin(angle)
 
 
 @lru_cache(maxsize=16)
-def _inverse_waves(points: int) -> tuple[np.ndarray, np.ndarray]:
+def inverse_waves(points: int) -> tuple[np.ndarray, np.ndarray]:
     """What real and imaginary parts of the modes are multiplied with, (modes, points)."""
     modes = np.arange(points // 2 + 1)
     weight = np.where((modes == 0) | (2 * modes == points), 1.0, 2.0) / points
-    cosine, sine = _waves(points)
+    cosine, sine = waves(points)
     return weight[:, None] * cosine.T, weight[:, None] * sine.T
 
 
@@ -37,7 +37,7 @@ def rfft(values: Array) -> Array:
     points = values.shape[-1]
     if points >= FOURIER_FROM:
         return jnp.fft.rfft(values)
-    cosine, sine = _waves(points)
+    cosine, sine = waves(points)
     return jax.lax.complex(values @ jnp.asarray(cosine), values @ jnp.asarray(sine))
 
 
@@ -45,40 +45,42 @@ def irfft(spectrum: Array, n: int) -> Array:
     """As `jax.numpy.fft.irfft`, along the last axis."""
     if n >= FOURIER_FROM:
         return jnp.fft.irfft(spectrum, n=n)
-    cosine, sine = _inverse_waves(n)
+    cosine, sine = inverse_waves(n)
     return spectrum.real @ jnp.asarray(cosine) + spectrum.imag @ jnp.asarray(sine)
-
-
-@lru_cache(maxsize=16)
-def _sine_matrix(points: int) -> np.ndarray:
-    """Orthonormal sine matrix on interior nodes: symmetric, its own inverse."""
-    k = np.arange(1, points + 1)
-    return np.sqrt(2 / (points + 1)) * np.sin(np.pi / (points + 1) * (np.outer(k, k) % (2 * (points + 1))))
 
 
 def sine_transform(x: Array, back: bool = False) -> Array:
     """The orthonormal sine transform along every axis; once more, `back`, it gives `x`."""
 
-    def along(axis: int, x: Array) -> Array:
+    def one(axis: int, x: Array) -> Array:
         points = x.shape[axis]
-        return _fast(axis, x) if points >= SINE_FROM else _along(axis, jnp.asarray(_sine_matrix(points), x.dtype), x)
+        return (
+            _fast(axis, x) if points >= SINE_FROM else along(axis, jnp.asarray(low_sines(points, points), x.dtype), x)
+        )
 
-    return _division.transformed(along, x, x.ndim, back)
-
-
-def orthogonal_transform(matrix: Array, x: Array, back: bool = False) -> Array:
-    """A transform whose modes are the rows of an orthogonal matrix, along the last two axes; or its inverse."""
-    rows = matrix.T if back else matrix
-    return _division.transformed(lambda axis, x: _along(axis, rows, x), x, 2, back)
+    return _division.transformed(one, x, x.ndim, back)
 
 
-def _along(axis: int, matrix: Array, x: Array) -> Array:
+@lru_cache(maxsize=32)
+def low_sines(points: int, modes: int) -> np.ndarray:
+    """The first rows of the orthonormal sine matrix: all that smooth fields need."""
+    turns = np.outer(np.arange(1, modes + 1), np.arange(1, points + 1)) % (2 * (points + 1))
+    return np.sqrt(2 / (points + 1)) * np.sin(np.pi / (points + 1) * turns)
+
+
+def along(axis: int, matrix: Array, x: Array) -> Array:
     """A matrix applied along one axis; plain products where they do, since those batch best."""
     if axis == x.ndim - 1:
         return x @ matrix.T
     if axis == x.ndim - 2:
         return matrix @ x
     return jnp.moveaxis(jnp.tensordot(matrix, x, axes=(1, axis)), 0, axis)
+
+
+def orthogonal_transform(matrix: Array, x: Array, back: bool = False) -> Array:
+    """A transform whose modes are the rows of an orthogonal matrix, along the last two axes; or its inverse."""
+    rows = matrix.T if back else matrix
+    return _division.transformed(lambda axis, x: along(axis, rows, x), x, 2, back)
 
 
 def _fast(axis: int, x: Array) -> Array:

@@ -15,6 +15,10 @@ def adjoint_gap(ranking: Ranking, first: str, second: str) -> float:
 
     For a linear task and one full correction it equals `ranking.gaps[i, j]` to round-off; it costs one adjoint solve
     per pair where the shared response costs one solve for all.
+
+    ```python
+    print(pr.adjoint_gap(ranking, "fno", "cno"), ranking.gaps)
+    ```
     """
     for name in (first, second):
         if name not in ranking.names or not ranking.scoring.valid[ranking.names.index(name)]:

@@ -72,6 +72,10 @@ def advise(
 
     Every way of ranking is run once to compile it, then `repeats` times; the least time counts. "differ" counts the pairs
     beyond `tolerance` that a solve on the problem's own grid orders the other way.
+
+    ```python
+    print(pr.advise(problem, candidates))
+    ```
     """
     if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
         raise ValueError(f"repeats must be a whole number ≥ 1; got {repeats!r}.")

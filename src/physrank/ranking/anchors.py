@@ -73,7 +73,7 @@ def _together(names: tuple[str, ...], states: Array, problem: Problem | None) ->
     if len(states) == 2 and problem is not None:
         groups = [[0, 1], [0], [1]]
     if len(groups) > 1 and problem is not None:
-        kept = min(groups, key=lambda group: defect_norm(problem, _mean(states[group])))
+        kept = min(groups, key=lambda group: np.nan_to_num(defect_norm(problem, _mean(states[group])), nan=np.inf))
         why |= {k: "the equation speaks against it" for k in range(len(states)) if k not in kept and k not in why}
     return Anchored(_mean(states[kept]), {names[k]: why[k] for k in range(len(states)) if k not in kept})
 
@@ -126,6 +126,7 @@ def medoid(metric: AnyMetric | None = None) -> Anchor:
 
 
 def medoid_index(arrays: Array, metric: AnyMetric | None = None) -> int:
+    """Which candidate has the least summed distance to the others."""
     if metric is not None:
         distances = metric.space(arrays.shape[1:]).distances(arrays)
     else:

@@ -14,6 +14,7 @@ from physrank._arrays import Array, not_finite, to_numpy
 from physrank.physics import Problem, capabilities, fits
 
 Invalid = Literal["raise", "exclude"]
+MOST = 1e120  # times the size of the others: beyond, a square of one and a difference of theirs have no common unit
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,12 @@ class Candidates:
             raise ValueError(
                 "No candidates: expected a mapping name → array, or an array with a leading candidate axis."
             )
-        excluded = {name: f"contains {bad}" for name, array in named if (bad := not_finite(array))}
+        broken = {name: f"contains {bad}" for name, array in named if (bad := not_finite(array))}
+        excluded = broken | _beyond([(name, array) for name, array in named if name not in broken])
         if excluded and invalid == "raise":
             name, reason = next(iter(excluded.items()))
             raise ValueError(
-                f"Candidate {name!r} {reason}; expected finite numbers. "
+                f"Candidate {name!r} {reason}; expected {'finite numbers' if name in broken else 'ordinary ones'}. "
                 'Repair it, or pass invalid="exclude" to rank the others and keep this one marked in the output.'
             )
         if len(excluded) == len(named):
@@ -63,10 +65,28 @@ class Candidates:
             if not fits(array.shape, expected):
                 given = dict(named)[name].shape
                 raise ValueError(_shape_message(name, given, array.shape, problem, expected, lifted[0][0]))
-        states = np.stack([array for _, array in lifted])
+        states = np.ascontiguousarray(np.stack([array for _, array in lifted]))  # read as rows, whatever the files had
         states = cast(Array, states.astype(np.complex128) if numbers == "complex" else states)
         names = tuple(name for name, _ in lifted)
-        return cls(names, states, excluded, _concerns(problem, names, states, excluded))
+        found = _concerns(problem, names, states, excluded)
+        return cls(names, states, excluded, found | _resolutions(named, states.shape[1:]))
+
+
+def _beyond(named: list[tuple[str, Array]]) -> dict[str, str]:
+    """Whose squares leave no digits for those of the others, and why."""
+    with np.errstate(over="ignore", under="ignore"):
+        ordinary = all(1e-100 < np.vdot(array, array).real < 1e100 for _, array in named)
+    if ordinary:
+        return {}
+    sizes = {name: float(np.abs(array).max(initial=0.0)) for name, array in named}
+    others = sorted(size for size in sizes.values() if size > 0)
+    most = MOST * others[(len(others) - 1) // 2] if others else np.inf
+    return {
+        name: f"has values up to {size:.2g}, more than {MOST:.0e} times those of the others: their squares do not fit into "
+        "double precision together"
+        for name, size in sizes.items()
+        if size > most
+    }
 
 
 def check_problem(problem: Any) -> None:
@@ -89,6 +109,19 @@ def _concerns(
     for name, state in zip(names, states, strict=True):
         for concern in capabilities.concerns(problem, state) if name not in excluded else []:
             found[concern] = (*found.get(concern, ()), name)
+    return found
+
+
+def _resolutions(named: list[tuple[str, Array]], shape: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
+    """Who was brought to the problem's grid, where that was not the same for all or took something away."""
+    given = {name: array.shape for name, array in named}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, own in given.items():
+        finer = any(n > m for n, m in zip(own, shape, strict=True))
+        if own != shape and (finer or len(set(given.values())) > 1):
+            what = "finer than the problem's grid, and what that cannot carry is gone" if finer else "interpolated"
+            said = f"given as {' × '.join(map(str, own))}, brought to {' × '.join(map(str, shape))}: {what}"
+            found[said] = (*found.get(said, ()), name)
     return found
 
 

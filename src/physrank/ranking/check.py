@@ -55,7 +55,13 @@ def check(problem: Problem, known: Any, vary: Sequence[str] | None = None) -> Ch
 
     Main arguments: `problem`, stated for the very input whose solution `known` is.
 
-    Other arguments: `vary`, names of the stated numbers to try (default: every float of the problem).
+    Other arguments: `vary`, names of the stated numbers to try (default: every float of the problem); whether it
+    passes is then judged by these alone.
+
+    ```python
+    verdict = pr.check(problem, known)
+    print(verdict.passes, verdict.floor, verdict.suggestions)
+    ```
     """
     raw = to_numpy("known", known, finite=True, allow_complex=capabilities.numbers(problem) != "real")
     vary = [vary] if isinstance(vary, str) else vary

@@ -23,6 +23,7 @@ EXACT = 1e-4  # a floor below which there is nothing to explain: data in single 
 BETTER = 5.0  # times that a suggestion must lower the floor to speak against the problem
 FACTORS = np.geomspace(1 / 128, 128, 57)  # by which a stated number is varied at first
 ROUNDS = 4  # of trying factors, each around the best one of the round before
+SAME = 1e-3  # of the logarithm of a factor: no change
 STEPS = 20  # of Gauss–Newton, where numbers are fitted
 LEAST = 1e-300  # no size is smaller
 FORCE = "a force (none is stated, and what the equation leaves over looks like one)"
@@ -144,6 +145,7 @@ def _pairs(
     found, floors = _fitted(
         problem, names, state, starts.reshape(-1, len(names)), [pair for pair in pairs for _ in range(each)]
     )
+    alone: set[str] = set()
     for k, pair in enumerate(pairs):
         best = k * each + int(np.argmin(floors[k * each : (k + 1) * each]))
         if floors[best] <= lowest / BETTER**2:
@@ -151,9 +153,16 @@ def _pairs(
             for i in pair:
                 value = values[names[i]]
                 x = found[best, i]
+                if value != 0 and abs(x) < SAME:
+                    continue  # it was the other one alone, too far off to be found by itself
                 changed[names[i]] = float(x if value == 0 else np.exp(x) * (1.0 if value is None else value))
             said = " and ".join(_said(name, values[name], new) for name, new in changed.items())
-            yield Suggestion(said, " and ".join(changed), None, float(floors[best]), changed)
+            if len(changed) == 2:
+                yield Suggestion(said, " and ".join(changed), None, float(floors[best]), changed)
+            elif changed.keys() - alone:
+                ((name, new),) = changed.items()
+                alone.add(name)
+                yield Suggestion(said, name, new, float(floors[best]))
 
 
 def _said(name: str, value: float | None, changed: float) -> str:

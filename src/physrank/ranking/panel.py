@@ -152,6 +152,11 @@ def select(
     panel is; inputs must come in random order. See `race` for what the verdict rests on, and to save inference too.
     `failing`: inputs that are unresolved or could not be ranked "raise", or "report": they are left out, and listed in
     `selection.failed`. Default: "report" with a client, else "raise".
+
+    ```python
+    selection = pr.select(pr.rank_panel(problems, libraries))
+    print(selection.best, selection.stability)
+    ```
     """
     _whole("resamples", resamples, 1)
     _whole("seed", seed, 0)

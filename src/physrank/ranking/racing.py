@@ -49,6 +49,11 @@ def race(
     its largest lead so far (or than their root-mean-square difference, if that is larger). `bound`, a number that no score
     can exceed, stated by you, replaces this condition and costs more inputs. The uncertainty of each input's own ranking
     widens what is known; inputs that are unresolved decide nothing.
+
+    ```python
+    race = pr.race(inputs, problem_of, {"fno": fno, "cno": cno})
+    print(race.winner, race.means)
+    ```
     """
     rule, error, names = Settled(tolerance, reach), error_of(confidence), _names(models)
     total, drawn = _drawn(inputs, seed)

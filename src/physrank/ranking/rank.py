@@ -48,6 +48,11 @@ def rank(
 
     Other arguments: `invalid`: "raise" or "exclude" candidates with NaN; `allow_unresolved`: let `best` and `order` answer
     even when the physics did not converge.
+
+    ```python
+    ranking = pr.rank(problem, {"fno": v1, "cno": v2}, decide="best")
+    print(ranking.best, ranking.settled, ranking.doubts)
+    ```
     """
     check_problem(problem)
     how = Settings.of(

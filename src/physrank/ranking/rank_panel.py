@@ -38,6 +38,11 @@ def rank_panel(
     `failing`: what becomes of an input that cannot be ranked (an exception, NaN in a candidate): "raise", or "report": a
     `Failed` with its number and the reason stands in its place. Default: "report" with a client, else "raise".
     `progress(done, total)` is called after every input; the total is None where the length of the panel cannot be seen.
+
+    ```python
+    for ranking in pr.rank_panel(problems, {"fno": fno_batch, "cno": cno_batch}):
+        print(ranking.best)
+    ```
     """
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1; got {chunk}.")

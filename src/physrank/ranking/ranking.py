@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -261,7 +261,7 @@ class Ranking:
 
     def timed(self, seconds: float) -> "Ranking":
         """With the seconds spent since the candidates were on the grid."""
-        return replace(self, scoring=replace(self.scoring, seconds=seconds))
+        return replace(self, scoring=self.scoring.timed(seconds))
 
     # -- ways out --------------------------------------------------------------------------------------------------
 
@@ -307,7 +307,7 @@ def assemble(
 ) -> Ranking:
     """A rung turned into scores and decisions."""
     spent = (rung.solves, rung.seconds)
-    known = (allow_unresolved, candidates.excluded, rung.uncertainty, rung.question.unit)
+    known = (allow_unresolved, candidates.excluded, partial(getattr, rung, "uncertainty"), rung.question.unit)
     scoring = Scores(rung.name, candidates.names, rung.scores, rung.failed, *spent, *known)
     return Ranking(
         problem, candidates, anchor, rung, scoring, asked, left_out, diagnosis.notes(candidates, rung, left_out)

@@ -1,10 +1,13 @@
 """Scores: one number per candidate, lower is better, and the decisions that follow."""
 
+from copy import copy
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from physrank import geometry
+from physrank._later import WhenAsked
 from physrank.geometry.space import Array
 
 
@@ -24,7 +27,8 @@ class Scores:
     seconds: float = 0.0
     allow_unresolved: bool = field(default=False, repr=False)
     excluded: dict[str, str] = field(default_factory=dict)  # candidate → why it has no score
-    uncertainty: Array | None = None  # N × N: how far each gap may still move; None: the method does not say
+    # N × N: how far each gap may still move; None: the method does not say
+    uncertainty: Any = WhenAsked()  # noqa: RUF009
     unit: float = 1.0  # values are in units², where squares of the numbers themselves would leave float64
     best_settled: bool | None = None  # whether its best candidate is; None: nobody asked
 
@@ -36,6 +40,12 @@ class Scores:
             object.__setattr__(self, "excluded", self.excluded | dict.fromkeys(missing, "its score is not finite"))
         if self.unresolved is None and not np.any(np.isfinite(self.values)):
             object.__setattr__(self, "unresolved", "no candidate received a finite score")
+
+    def timed(self, seconds: float) -> "Scores":
+        """The same with what it took."""
+        again = copy(self)  # `replace` would ask for what nobody has asked for yet
+        object.__setattr__(again, "seconds", seconds)
+        return again
 
     @property
     def valid(self) -> np.ndarray:

@@ -88,6 +88,8 @@ class Settings:
             ranking = ranking if verdict is ranking else replace(ranking, certificate=verdict)
             if verdict.settled or ranking.corrections >= self.most or ranking.unresolved:
                 break
+            if verdict is ranking and not ranking.asked.left_open_by(ranking.rung, "linearisation"):
+                break  # what is open is not a matter of corrections
             ranking = ranking.corrected()
         return ranking
 

@@ -86,7 +86,7 @@ def stand(
 
 def _assumptions(duels: Duels, whole: bool, drawn_here: bool) -> tuple[str, ...]:
     """In words. Of a panel read whole, only the doubts of single inputs are left."""
-    doubts = "the uncertainties of single inputs, which are estimates"
+    doubts = "the uncertainties of single inputs hold, which are estimates"
     if whole:
         return (doubts,)
     order = "inputs are independent draws from their population"

@@ -49,6 +49,11 @@ def rank_streamed(
     Other arguments: `max_bytes`, what the candidates in memory may take; `anchor`, as for `rank`, of a sample of up to 16
     of them, spread evenly; `corrections`, `invalid` and `allow_unresolved` as for `rank`; `effort="solve"` solves the
     equation instead. The ladder needs all candidates at hand, and `rank` climbs it.
+
+    ```python
+    handles = {name: pr.read(f"{name}.h5").fields["u"] for name in names}
+    scores = pr.rank_streamed(problem, handles, max_bytes=10**9)
+    ```
     """
     check_problem(problem)
     if effort not in ("response", "solve"):
@@ -156,6 +161,6 @@ def _uncertainty(rung: Rung, scores: Array, products: list[Array]) -> Array | No
     found = 2 * rung.algebra * (norms[:, None] + norms[None, :])
     for product in products:
         found += 2 * SAFETY * np.abs(product[:, None] - product[None, :])
-    if rung.seen.free is not None or rung.extra:  # what the equation or the grid does not determine
+    if rung.seen.free or rung.extra:  # what the equation or the grid does not determine
         found += np.where(np.eye(len(found), dtype=bool), 0.0, np.inf)
     return found

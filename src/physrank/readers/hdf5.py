@@ -19,6 +19,7 @@ MAGIC = b"\x89HDF\r\n\x1a\n"
 DEEPEST, MOST = 6, 20_000  # levels of groups and number of objects that a file may have
 DEFLATE = 1
 FILTERS = {DEFLATE, 2, 3, 4, 5, 6, 32000}  # deflate, shuffle, fletcher32, szip, nbit, scale-offset, lzf
+PACKED = "its texts are packed: write them without filters"
 DIMS = ("dims", "dimensions", "_ARRAY_DIMENSIONS", "DIMENSION_LABELS")
 
 
@@ -54,15 +55,17 @@ def opened(path: Path) -> Iterator[Any]:
 
 
 def attributes(thing: Any) -> dict[str, Any]:
-    """Small plain attributes; what is large, or points elsewhere, is left alone."""
+    """Small plain attributes; what is large, or points elsewhere, is left alone. Whatever is of any length is looked at
+    first, also where it is left alone: netCDF's library follows it."""
     h5py, found = _optional.load("h5py"), {}
     for name in list(thing.attrs)[:1000]:
         stored = h5py.h5a.open(thing.id, name.encode())
         kind = stored.get_type()
         plain = kind.get_class() in (h5py.h5t.INTEGER, h5py.h5t.FLOAT, h5py.h5t.STRING, h5py.h5t.ENUM)
+        texts = kind.get_class() == h5py.h5t.STRING and kind.is_variable_str()
+        if texts or kind.get_class() == h5py.h5t.VLEN:
+            heaps.check_attribute(thing, name, h5py.h5o.get_info(thing.id).addr)
         if plain and stored.get_storage_size() <= SMALL:
-            if kind.get_class() == h5py.h5t.STRING and kind.is_variable_str():
-                heaps.check(Path(thing.file.filename))
             found[name] = thing.attrs[name]
     return found
 
@@ -118,8 +121,9 @@ def _add(found: Contents, name: str, dataset: Any, path: Path, limit: Limit) -> 
     if dtype.kind == "O" and not is_text:
         found.skipped[name] = "its entries are references or lists, expected numbers"
         return
-    if dtype.kind == "O":
-        heaps.check(path)
+    if dtype.kind == "O" and not heaps.check_dataset(dataset):
+        found.skipped[name] = PACKED
+        return
     check_plain(dataset, limit)
     found.add(Variable(name, shape, dtype, reader(path, limit, name, shape), _dims(dataset, info)))
 

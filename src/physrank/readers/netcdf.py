@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from physrank import _optional
-from physrank.readers import hdf5, heaps
+from physrank.readers import hdf5
 from physrank.readers.contents import Contents, numbers_of
 from physrank.readers.field import Fetch, Key, Variable
-from physrank.readers.limits import Limit, damage
+from physrank.readers.limits import Limit, ReadError, damage
 
 MAGICS = (b"CDF\x01", b"CDF\x02", b"CDF\x05")
 
@@ -27,8 +27,10 @@ def is_netcdf4(path: Path) -> bool:
 def read(path: Path, limit: Limit) -> Contents:
     found, four = Contents("netcdf", {}), hdf5.is_hdf5(path)
     if four:
-        hdf5.read(path, limit)  # refuses links and data that lie elsewhere
-        heaps.check(path)
+        # It refuses links, data that lie elsewhere, and texts that claim too much.
+        for name, why in hdf5.read(path, limit).skipped.items():
+            if why == hdf5.PACKED:  # xarray reads the names of an axis as it opens a file
+                raise ReadError(f"{path}: {name}: {why}.")
     with _opened(path, four) as data:
         found.numbers |= numbers_of(data.attrs)
         for name, item in data.variables.items():

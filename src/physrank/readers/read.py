@@ -48,6 +48,11 @@ def read(
     field, `{"y": "sample,time,x"}`; `max_bytes`, what one read may take in memory (default: half of what is free).
 
     Nothing in a file is executed: pickles, objects, links to other files and filters that load code are refused.
+
+    ```python
+    file = pr.read("fno.h5", dims="time,x,y,channel")
+    print(file.fields, file.numbers, file.state(0).shape)
+    ```
     """
     where = Path(path)
     if layout not in LAYOUTS:

@@ -29,7 +29,8 @@ def html_report(result: dict[str, Any], figure: Figure) -> str:
         f"<div class=doubt>{_list(result['doubts'])}</div>" if result["doubts"] and not unresolved else "",
         f"<p class=muted>{escape(described)}</p>",
         _candidates(result),
-        "<p class=muted>Estimated errors and what follows ± are estimates, not bounds.</p>",
+        "<p class=muted>Estimated errors and what follows ± are estimates, not bounds. What follows ± moves all candidates "
+        f"together; pairs are judged one by one. {_proved(result)}</p>",
         '<img alt="candidates, proxy and estimated errors" '
         f'src="data:image/png;base64,{base64.b64encode(png(figure)).decode()}">',
         f"<h2>Effort</h2><p>{escape(climbed(result, timed=True))}</p>",
@@ -39,6 +40,10 @@ def html_report(result: dict[str, Any], figure: Figure) -> str:
     ]
     head = f"<meta charset=utf-8><title>physrank: {verdict}</title><style>{STYLE}</style>"
     return "<!doctype html><html lang=en>" + head + "\n".join(part for part in parts if part) + "</html>\n"
+
+
+def _proved(result: dict[str, Any]) -> str:
+    return "Nothing here is proved." if result["certificate"] is None else "What is proved stands at the end."
 
 
 def _candidates(result: dict[str, Any]) -> str:

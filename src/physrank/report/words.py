@@ -67,11 +67,15 @@ def climbed(result: dict[str, Any], timed: bool = False) -> str:
     """The way up: grid of 48 × 48 → grid of 48 × 96 (0 open) → …"""
     steps = [
         step["rung"]
-        + (f" in {1e3 * step['seconds']:.3g} ms" if timed else "")
+        + (f" in {duration(step['seconds'])}" if timed else "")
         + ("" if step["open_pairs"] is None else f" ({step['open_pairs']} open)")
         for step in result["effort"]
     ]
     return " → ".join(steps)
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
 
 
 def _step(result: dict[str, Any]) -> str:

@@ -4,8 +4,9 @@ from physrank.rungs.asked import Asked
 from physrank.rungs.climb import climb
 from physrank.rungs.climber import Climber
 from physrank.rungs.effort import Effort, Spent
+from physrank.rungs.question import Question
 from physrank.rungs.respond import correct, respond
-from physrank.rungs.rung import Question, Rung
+from physrank.rungs.rung import Rung
 from physrank.rungs.solve import coarsened
 
 __all__ = [

@@ -33,18 +33,24 @@ class Asked:
             return np.eye(len(rung.gaps), dtype=bool)
         return geometry.settled_pairs(rung.gaps, rung.uncertainty, self._in_units(rung))
 
+    def left_open_by(self, rung: Rung, *causes: str) -> bool:
+        """Whether a pair is open that would not be without some causes of doubt."""
+        others = [part for cause, part in rung.parts.items() if cause not in causes]
+        without = geometry.settled_pairs(rung.gaps, sum(others, np.zeros_like(rung.gaps)), self._in_units(rung))
+        return bool(np.any(without & ~self.pairs(rung)))
+
     def settled(self, rung: Rung, decide: Decision | None = None) -> bool:
         """Whether what was asked for survives the uncertainty."""
-        gaps = rung.gaps
-        valid = np.flatnonzero(np.isfinite(np.diagonal(gaps)))
-        if rung.failed or not valid.size:
+        leader = None if rung.failed else rung.leader
+        if leader is None:
             return False
-        rows = np.ix_(valid, valid)
-        if (decide or self.decide) == "order":
-            return bool(self.pairs(rung)[rows].all())
-        regret = geometry.possible_regret(gaps[rows], rung.uncertainty[rows])
-        best = np.argmax(gaps[rows].min(axis=1))  # it loses against nobody
-        return bool(regret[best] <= self._in_units(rung))
+        if (decide or self.decide) == "best":
+            gaps, doubt = rung.against_others(leader)
+            gaps[leader] = np.nan  # nobody loses against himself
+            return bool(geometry.possible_regret(gaps, doubt) <= self._in_units(rung))
+        valid = np.isfinite(np.diagonal(rung.gaps))
+        pairs = self.pairs(rung)
+        return bool(pairs.all() if valid.all() else pairs[np.ix_(valid, valid)].all())
 
     def _in_units(self, rung: Rung) -> float:
         return float(np.float64(self.tolerance) / rung.question.unit / rung.question.unit)

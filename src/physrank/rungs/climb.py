@@ -20,7 +20,8 @@ from physrank.rungs.respond import correct, respond, respond_batch
 from physrank.rungs.rung import Rung
 from physrank.rungs.solve import retried, solve_rung, solved
 
-ARITHMETIC = 2  # of the ladder: raised when what it computes changes, since studies keep what it found
+ARITHMETIC = 5  # of rungs: raised when what they compute changes, since studies keep what it found
+ENOUGH = 1e-4  # ‖residual‖ / ‖rhs‖ at which an iteration ends, if pairs are separated from what it leaves
 STEPPED = 2  # pairs of steps: each takes away a hundredfold where it serves at all
 
 
@@ -29,9 +30,11 @@ def climb(climbers: Sequence[Climber], effort: Effort, correction: Correction, w
     levels = nested.levels(climbers[0].problem) if effort.levels else ()
     if effort.early and isinstance(climbers[0].problem, capabilities.Polishes):
         _descend(climbers, levels[: effort.levels], width)
-    else:
-        _ascend(climbers, levels[-effort.levels :], effort, width)
-    _on_grid([c for c in climbers if not (effort.early and c.settled)], effort, correction, width)
+    elif effort.early:
+        _ascend(climbers, levels[-effort.levels :], width)
+    _on_grid([c for c in climbers if not c.settled], effort, correction, width)
+    if not effort.early:
+        _compare(climbers, levels[-effort.levels :], width)
     return [climber.finished() for climber in climbers]
 
 
@@ -45,22 +48,34 @@ def _together(
     return ((climber, one, seconds) for climber, one in zip(climbers, found, strict=True))
 
 
-def _ascend(climbers: Sequence[Climber], levels: Sequence[int], effort: Effort, width: int) -> None:
-    """Level by level, until the difference of two settles it and the problem's own grid does not object."""
+def _ascend(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> None:
+    """Level by level, until the difference of two settles it and the problem's own grid does not object. One level alone
+    settles nothing, so the first two are one program."""
     going, first = list(climbers), climbers[0]
-    task, shape = first.question.task, first.shape
+    groups = [tuple(levels[:2]), *((level,) for level in levels[2:])] if levels else []
+    for group in groups:
+        under, fixed = [c.under for c in going], (group, first.question.task, first.shape, group is groups[0])
+        for climber, (standings, look), seconds in _together(nested.stand, going, under, width, *fixed):
+            climber.stood(standings, look, seconds)
+        going = [c for c in going if not c.settled]
+        if not going:
+            return
+
+
+def _compare(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> None:
+    """How far the problem's own grid may be off, from what coarser ones make of the state that was found there: the coarsest
+    costs next to nothing, and a finer one is asked only while it is the grid that leaves pairs open."""
+    if not levels:
+        return
+    going, first = [c for c in climbers if c.rung is not None and c.rung.failed is None and not c.smooth], climbers[0]
     for level in levels:
         if not going:
             return
-        under, fixed = [c.under for c in going], (level, task, shape, level == levels[0])
-        for climber, standing, seconds in _together(nested.stand, going, under, width, *fixed):
-            climber.stood(standing, seconds)
-        sure = [c for c in going if effort.early and c.settled]
-        if sure:
-            states = [c.below.state for c in sure if c.below is not None]
-            for climber, (carried, rest), seconds in _together(nested.unseen, sure, states, width, level, task, shape):
-                climber.looked(carried, rest, seconds)
-            going = [c for c in going if not c.settled]
+        states = [c.rung.state for c in going if c.rung is not None]
+        fixed = (level, first.question.task, first.shape)
+        for climber, standing, seconds in _together(nested.beneath, going, states, width, *fixed):
+            climber.compared(level, standing, seconds)
+        going = [c for c in going if c.wants_finer]
 
 
 def _descend(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> None:
@@ -100,11 +115,7 @@ def _on_grid(climbers: Sequence[Climber], effort: Effort, correction: Correction
         _outright(climbers, width)
         return
     anchors = [_better_anchor(c) for c in climbers]
-    problems, questions = [c.problem for c in climbers], [c.question for c in climbers]
-    if width == 1:
-        rungs = [respond(problems[0], anchors[0], correction, questions[0])]
-    else:
-        rungs = respond_batch(*nested.filled(problems, anchors, width), correction, questions)
+    rungs = _responses(climbers, anchors, effort.early, correction, width)
     for climber, rung in zip(climbers, rungs, strict=True):
         climber.arrived(rung)
         while _worthwhile(climber, effort):
@@ -112,6 +123,39 @@ def _on_grid(climbers: Sequence[Climber], effort: Effort, correction: Correction
             climber.arrived(correct(climber.problem, climber.rung))
     if effort.solve:
         _outright([c for c, rung in zip(climbers, rungs, strict=True) if rung.failed is not None], width)
+
+
+def _responses(
+    climbers: Sequence[Climber], anchors: Sequence[Array], early: bool, correction: Correction, width: int
+) -> list[Rung]:
+    """One for each input. An iteration ends early if it may: where pairs are separated from what it leaves, that was enough,
+    and elsewhere a correction of its result follows, solved to the end."""
+    ended = [
+        _ended(c.problem, anchor.size) if early else c.problem for c, anchor in zip(climbers, anchors, strict=True)
+    ]
+    rungs = _respond(climbers, ended, anchors, correction, width)
+    again = [k for k, rung in enumerate(rungs) if rung.failed is not None and ended[k] is not climbers[k].problem]
+    if again:
+        some = [climbers[k] for k in again]
+        whole = _respond(some, [c.problem for c in some], [anchors[k] for k in again], correction, width)
+        for k, rung in zip(again, whole, strict=True):
+            rungs[k] = replace(rung, seconds=rung.seconds + rungs[k].seconds)
+    return rungs
+
+
+def _respond(
+    climbers: Sequence[Climber], problems: Sequence[Any], anchors: Sequence[Array], correction: Correction, width: int
+) -> list[Rung]:
+    questions = [c.question for c in climbers]
+    if width == 1:
+        return [respond(problems[0], anchors[0], correction, questions[0])]
+    return respond_batch(*nested.filled(problems, anchors, width), correction, questions)
+
+
+def _ended(problem: Any, size: int) -> Any:
+    """The problem, its iteration ending early where there is one."""
+    ended = problem.ended_at(np.asarray(ENOUGH), size) if isinstance(problem, capabilities.Iterates) else None
+    return problem if ended is None else ended
 
 
 def _outright(climbers: Sequence[Climber], width: int) -> None:
@@ -124,18 +168,16 @@ def _outright(climbers: Sequence[Climber], width: int) -> None:
     for guess, (climber, first, seconds) in zip(guesses, solutions, strict=True):
         found, remarks = retried(climber.problem, guess, first)
         if found.failed is None or climber.rung is None:
-            climber.arrived(replace(solve_rung(climber.question, found, seconds), remarks=remarks))
+            climber.arrived(replace(solve_rung(climber.problem, climber.question, found, seconds), remarks=remarks))
 
 
 def _worthwhile(climber: Climber, effort: Effort) -> bool:
     """Whether a further correction is allowed and could settle anything: not where it is the grid that leaves pairs open."""
     rung = climber.rung
     assert rung is not None and rung.response is not None
-    if rung.failed is not None or climber.settled or rung.response.variant.count >= effort.corrections:
+    if rung.failed is not None or rung.response.variant.count >= effort.corrections or climber.settled:
         return False
-    kept = {cause: change for cause, change in rung.seen.changes.items() if cause != "linearisation"}
-    sharper = replace(rung, seen=replace(rung.seen, changes=kept)) if kept else None
-    return sharper is None or bool(np.any(climber.asked.pairs(sharper) & ~climber.asked.pairs(rung)))
+    return climber.asked.left_open_by(rung, "linearisation", "algebra")
 
 
 def _better_anchor(climber: Climber) -> Array:

@@ -1,8 +1,8 @@
 """One input on its way up the ladder: what it has found so far, and at what price."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -11,10 +11,13 @@ from physrank.physics import Problem, capabilities
 from physrank.rungs import nested
 from physrank.rungs.asked import Asked
 from physrank.rungs.effort import Spent
-from physrank.rungs.evidence import BelowGrid, OnGrid, Seen
-from physrank.rungs.rung import Question, Rung
+from physrank.rungs.evidence import BelowGrid, Coarse, OnGrid, Seen
+from physrank.rungs.question import Question
+from physrank.rungs.rung import Rung
 
-STEPS = "steps on the problem's grid"
+STEPS, LOOK = "steps on the problem's grid", "a look at the problem's grid"
+SMOOTH = 1e-10  # of the variance where a grid ends: what is lost there has 1e-5 of the size of the rest
+HIDDEN = 0.1  # of a step of what is smooth that the rest may be
 CONTRACTS = 0.5  # of a step that the next one may be: beyond that, steps say nothing
 
 
@@ -29,8 +32,19 @@ class Climber:
     anchor: Callable[[], tuple[Array, dict[str, str]]]  # their own, and who had no part in it
     rung: Rung | None = None
     below: nested.Standing | None = None
+    level: int = 1  # how many halvings lie between it and the next grid that counts
     whole: Array | None = None  # where steps on the problem's grid have led
     spent: list[Spent] = field(default_factory=list)
+    _judged: tuple[Rung, bool] | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the best answer so far settles what was asked; found out when somebody wants to know."""
+        if self.rung is None:
+            return False
+        if self._judged is None or self._judged[0] is not self.rung:
+            self._judged = self.rung, self.asked.settled(self.rung)
+        return self._judged[1]
 
     @cached_property
     def anchored(self) -> tuple[Array, dict[str, str]]:
@@ -45,10 +59,6 @@ class Climber:
     @property
     def shape(self) -> tuple[int, ...]:
         return self.states.shape[1:]
-
-    @property
-    def settled(self) -> bool:
-        return self.rung is not None and self.asked.settled(self.rung)
 
     @property
     def under(self) -> Array:
@@ -66,28 +76,29 @@ class Climber:
             strides[len(strides) - len(grid.shape) :] = [max(n // 16, 1) for n in grid.shape]
         return np.median(self.states[(slice(None), *(slice(None, None, step) for step in strides))], axis=0)
 
-    def stood(self, found: nested.Standing, seconds: float) -> None:
-        """A coarser grid is reached. It counts only above one that resolved its state: the two tell how far it is off."""
+    def stood(self, standings: Sequence[nested.Standing], look: nested.Look, seconds: float) -> None:
+        """Coarser grids are reached. One counts only above another that resolved its state: the two tell how far it is off,
+        and a look from the last what the problem's own grid has to say against it."""
+        *lower, found = standings
+        for standing in lower:
+            self.spent.append(Spent(nested.name(standing), 0.0, 1))
+            self.below = standing
         name, below, self.below = nested.name(found), self.below, found
         if below is None or not below.resolved or not bool(found.solved):
             self.spent.append(Spent(name, seconds, 1))
             return
         evidence = BelowGrid(self.problem, np.asarray(found.state), np.asarray(below.state), self.shape)
         output = np.asarray(found.output)
-        seen = Seen(output, output, self._discretisation(output, below))
-        self._take(Rung(name, self.question, evidence, seen, solves=1, seconds=seconds))
+        change = Coarse(self.problem, evidence.below, 1).left(output - np.asarray(below.output))
+        seen = Seen(output, output, {"discretisation": change})
+        rung = Rung(name, self.question, evidence, seen, solves=1, seconds=seconds)
+        self.spent.append(Spent(name, seconds, 1, partial(_pairs, self.asked, rung)))
+        self._take(replace(rung, seen=self.looked(seen, look)), looked=True)
 
-    def _discretisation(self, output: Array, below: nested.Standing) -> dict[str, Array]:
-        """A scheme of order p leaves about a (2^p − 1)th of what the last halving changed."""
-        return {"discretisation": (output - np.asarray(below.output)) / (2.0 ** capabilities.order(self.problem) - 1)}
-
-    def looked(self, carried: Array, rest: Array, seconds: float) -> None:
-        """What the problem's own grid has to say against a coarser one; of what that cannot carry, only the size counts."""
-        assert self.rung is not None
-        size = float(np.sum(self.question.space.norm(self.question.measured(rest))))
-        against = {"unseen": 2 * (np.abs(self.question.along(carried)) + size * self.question.distances)}
-        self.rung = replace(self.rung, extra={**self.rung.extra, **against})
-        self.spent.append(Spent("a look at the problem's grid", seconds, 0, self._pairs))
+    def looked(self, seen: Seen, look: nested.Look) -> Seen:
+        """With what the problem's own grid has to say; of what a coarser one cannot carry, only the size counts."""
+        beyond = float(np.sum(self.question.space.norm(self.question.measured(np.asarray(look.rest)))))
+        return replace(seen, unseen=np.asarray(look.carried), beyond=beyond)
 
     def stepped(self, level: int, found: nested.Steps, seconds: float) -> None:
         """Two steps on the problem's grid: the second tells what is left, all of them what the level below missed."""
@@ -95,37 +106,75 @@ class Climber:
         if not (float(found.contraction) <= CONTRACTS and np.isfinite(state).all()):
             self.spent.append(Spent(STEPS, seconds, 0))
             return
-        assert self.below is not None
-        ratio = 2.0 ** (level * capabilities.order(self.problem)) - 1
-        change = (state - np.asarray(self.below.output)) / ratio
-        evidence = OnGrid(state, state, movements={"linearisation": np.asarray(found.last), "discretisation": change})
         self.whole = state
+        if not float(found.hidden) <= HIDDEN:  # whole steps have to follow
+            self.spent.append(Spent(STEPS, seconds, 0))
+            return
+        assert self.below is not None
+        coarse = Coarse(self.problem, np.asarray(self.below.state), level)
+        change = coarse.left(state - np.asarray(self.below.output))
+        moves = {"linearisation": np.asarray(found.last), "discretisation": change}
+        evidence = OnGrid(state, state, movements=moves, coarse=coarse)
         self._take(Rung(STEPS, self.question, evidence, evidence.seen(self.question.task), solves=0, seconds=seconds))
 
     def arrived(self, rung: Rung) -> None:
-        """A rung on the problem's grid; the level below shows how far that grid itself may be off."""
-        if self.below is not None and bool(self.below.solved):
-            changes = {**rung.seen.changes, **self._discretisation(rung.proxy, self.below)}
-            rung = replace(rung, seen=replace(rung.seen, changes=changes))
-            looked = rung.state[-1] if self.question.task.last else rung.state
-            if not float(capabilities.tail(self.problem, looked)) <= nested.RESOLVED:
-                everything = np.where(np.eye(len(self.question.outputs), dtype=bool), 0.0, np.inf)
-                rung = replace(rung, extra={**rung.extra, "resolution": everything})
-        self._take(rung)
+        """A rung on the problem's grid."""
+        self._take(self._beside_below(rung))
 
-    def _take(self, rung: Rung) -> None:
-        self.rung = self.asked.doubtful(self.problem, rung)
-        self.spent.append(Spent(rung.name, rung.seconds, rung.solves, self._pairs))
+    def compared(self, level: int, found: nested.Standing, seconds: float) -> None:
+        """What a coarser grid makes of the state that was found on the problem's own."""
+        assert self.rung is not None
+        self.below, self.level = found, level
+        self.rung = self._beside_below(self.rung)
+        name = f"a look at the {nested.name(found)}"
+        self.spent.append(Spent(name, seconds, 0, partial(_pairs, self.asked, self.rung)))
+
+    def _beside_below(self, rung: Rung) -> Rung:
+        """The level below shows how far the problem's own grid may be off."""
+        if self.below is None or not bool(self.below.solved):
+            return rung
+        coarse = Coarse(self.problem, np.asarray(self.below.state), self.level)
+        change = coarse.left(rung.seen.further - np.asarray(self.below.output))
+        seen = replace(rung.seen, changes={**rung.seen.changes, "discretisation": change})
+        assert isinstance(rung.evidence, OnGrid)
+        rung = rung.doubted(seen=seen, evidence=replace(rung.evidence, coarse=coarse))
+        if float(self.below.tail) <= nested.RESOLVED:  # what a coarser grid resolves, this one does
+            return rung
+        looked = rung.state[-1] if self.question.task.last else rung.state
+        if not float(capabilities.tail(self.problem, looked)) <= nested.RESOLVED:
+            everything = np.where(np.eye(len(self.question.outputs), dtype=bool), 0.0, np.inf)
+            rung = rung.doubted(extra={**rung.extra, "resolution": everything})
+        return rung
 
     @property
-    def _pairs(self) -> np.ndarray:
-        """Which pairs are settled; those with an excluded candidate are nobody's question."""
-        assert self.rung is not None
-        missing = np.isnan(np.diagonal(self.rung.gaps))
-        return self.asked.pairs(self.rung) | missing[:, None] | missing[None, :]
+    def smooth(self) -> bool:
+        """Whether an explicit march ends so smooth that a coarser one, nearly as dear as the march, need not be asked."""
+        if self.rung is None or not capabilities.cheap_to_solve(self.problem):
+            return False
+        return float(capabilities.tail(self.problem, self.rung.state[-1])) <= SMOOTH
+
+    @property
+    def wants_finer(self) -> bool:
+        """Whether a finer one of the grids below could settle what this one leaves open, or says nothing about."""
+        assert self.rung is not None and self.below is not None
+        if self.settled:
+            return False
+        return not bool(self.below.solved) or self.asked.left_open_by(self.rung, "discretisation")
+
+    def _take(self, rung: Rung, looked: bool = False) -> None:
+        """The best answer so far; its price was told before if it was only `looked` at again."""
+        self.rung = self.asked.doubtful(self.problem, rung)
+        name, seconds, solves = (LOOK, 0.0, 0) if looked else (rung.name, rung.seconds, rung.solves)
+        self.spent.append(Spent(name, seconds, solves, partial(_pairs, self.asked, self.rung)))
 
     def finished(self) -> Rung:
         """The answer, with the whole way as its price."""
         assert self.rung is not None
         solves, seconds = sum(step.solves for step in self.spent), sum(step.seconds for step in self.spent)
-        return replace(self.rung, solves=solves, seconds=seconds, spent=tuple(self.spent))
+        return self.rung.priced(solves, seconds, tuple(self.spent))
+
+
+def _pairs(asked: Asked, rung: Rung) -> np.ndarray:
+    """Which pairs are settled; those with an excluded candidate are nobody's question."""
+    missing = np.isnan(np.diagonal(rung.gaps))
+    return asked.pairs(rung) | missing[:, None] | missing[None, :]

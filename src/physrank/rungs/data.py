@@ -46,7 +46,8 @@ class HalfWidths:
 
 
 def resolve(uncertainty: Any, problem: Problem) -> Doubtful:
-    """None; a mapping from names of the problem's data to a relative size or absolute half-widths; samples of the problem."""
+    """None; a mapping from names of the problem's data, as `check` calls them, to a relative size or absolute half-widths;
+    samples of the problem."""
     if uncertainty is None:
         return certain
     if isinstance(uncertainty, Sequence) and uncertainty and all(isinstance(p, Problem) for p in uncertainty):
@@ -62,16 +63,37 @@ def resolve(uncertainty: Any, problem: Problem) -> Doubtful:
             "uncertainty must map names of the problem's data to relative sizes, such as {'viscosity': 0.02}, or to arrays "
             f"of half-widths; or be a list of sampled problems. Got {uncertainty!r:.80}."
         )
-    widths = {name: _half_widths(problem, name, stated) for name, stated in uncertainty.items()}
+    widths: dict[str, Any] = {}
+    for name, stated in uncertainty.items():
+        field, half = _half_widths(problem, name, stated)
+        widths[field] = jax.tree.map(np.add, widths[field], half) if field in widths else half
     return HalfWidths(widths)
 
 
-def _half_widths(problem: Problem, name: str, stated: Any) -> Any:
-    """Like the problem's data of that name: how far each number may be off."""
-    known = sorted(field for field in vars(problem) if jax.tree.leaves(eqx.filter(getattr(problem, field), is_float)))
-    if name not in known:
-        raise ValueError(f"{type(problem).__name__} has no data called {name!r}; it has {', '.join(known) or 'none'}.")
-    values = eqx.filter(getattr(problem, name), is_float)
+def _half_widths(problem: Problem, name: str, stated: Any) -> tuple[str, Any]:
+    """A field of the problem, and like its data how far each number may be off: all of them, or those of "data['k']"."""
+    fields = {field: eqx.filter(value, is_float) for field, value in vars(problem).items()}
+    fields = {field: values for field, values in fields.items() if jax.tree.leaves(values)}
+    paths = {
+        field + jax.tree_util.keystr(path): (field, path)
+        for field, values in fields.items()
+        for path, _ in jax.tree_util.tree_flatten_with_path(values)[0]
+    }
+    name = f"data[{name!r}]" if name not in fields and f"data[{name!r}]" in paths else name
+    if name in fields:
+        return name, _like(fields[name], name, stated)
+    if name in paths:
+        field, chosen = paths[name]
+
+        def one(path: Any, leaf: Any) -> Any:
+            return _like(leaf, name, stated) if path == chosen else np.zeros(np.shape(leaf))
+
+        return field, jax.tree_util.tree_map_with_path(one, fields[field])
+    known = ", ".join(sorted({*fields, *paths})) or "none"
+    raise ValueError(f"{type(problem).__name__} has no data called {name!r}; it has {known}.")
+
+
+def _like(values: Any, name: str, stated: Any) -> Any:
     if np.ndim(stated) == 0 and not isinstance(stated, Mapping | Sequence):
         if not (np.isfinite(stated) and stated >= 0):
             raise ValueError(f"uncertainty[{name!r}] must be a finite number ≥ 0; got {stated!r}.")

@@ -26,6 +26,10 @@ def residual_floor(problem: Problem, reference: Any, anchor: Any = None) -> floa
 
     Zero for the problem's own solution. A reference made by another discretisation has a floor: below it, a small
     defect no longer means a small error.
+
+    ```python
+    print(pr.residual_floor(problem, reference, anchor=prediction))
+    ```
     """
     norms = []
     for name, state in (("reference", reference), ("anchor", anchor)):

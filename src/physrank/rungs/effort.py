@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from physrank._later import WhenAsked
+
 
 @dataclass(frozen=True)
 class Effort:
     """What may be tried, cheapest first, while something asked for is open.
 
     - `levels`: how many coarser grids, where the problem knows them; 0: none.
-    - `early`: whether a coarser grid may decide. If not, it only tells how far the problem's own grid may be off.
+    - `early`: whether a coarser grid may decide, or an iteration that has not come to its end. If not, a coarser grid only
+      tells afterwards how far the problem's own may be off.
     - `corrections`: on the problem's own grid, each linearised at the result of the last.
     - `response`: whether to correct at all; if not, the equation is solved outright on the problem's own grid.
     - `solve`: solve it outright, too, where no correction is acceptable.
@@ -36,8 +39,8 @@ class Effort:
 
 EFFORTS = {
     "auto": Effort(),
-    "response": Effort(levels=0, corrections=1, solve=False),
-    "solve": Effort(levels=1, early=False, response=False),
+    "response": Effort(levels=2, early=False, corrections=1, solve=False),
+    "solve": Effort(levels=2, early=False, response=False),
 }
 
 
@@ -58,7 +61,8 @@ class Spent:
     rung: str
     seconds: float
     solves: int
-    settled: np.ndarray | None = None  # N × N; None: too early to say
+    # N × N; None: too early to say
+    settled: Any = WhenAsked()  # noqa: RUF009
 
     @property
     def open(self) -> int | None:

@@ -19,7 +19,32 @@ class Seen:
     proxy: Array  # q = Q(s)
     linear: Array  # Q(w) + DQ(w)(s − w); equal to the proxy for linear tasks
     changes: Mapping[str, Array] = field(default_factory=dict)  # output-shaped
-    free: Array | None = None  # how far the proxy moves along a direction that the equation does not determine
+    free: Mapping[str, Array] = field(default_factory=dict)  # the same along directions in which nothing is known
+    unseen: Array | None = None  # what the problem's grid has against a coarser one's proxy, as far as that carries it
+    beyond: float = 0.0  # and the size of the rest, in the question's units: nobody knows where it goes
+
+    @property
+    def further(self) -> Array:
+        """The proxy after a further correction: what grids are compared by, so that no other cause is counted twice."""
+        return self.proxy + self.changes.get("linearisation", 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Coarse:
+    """The same state as a coarser grid has it: their difference tells how far the problem's own grid may be off."""
+
+    problem: Problem
+    state: Array  # on its own grid
+    level: int  # halvings below the problem's grid, at the least
+
+    def change(self, task: Task, output: Array, shape: tuple[int, ...]) -> Array:
+        """How far an output on the problem's grid may be off."""
+        lifted = np.asarray(capabilities.raised(self.problem, self.state, shape))
+        return self.left(output - task.outputs(lifted[None])[0])
+
+    def left(self, difference: Array) -> Array:
+        """A scheme of order p leaves about a (2^pk − 1)th of what k halvings changed."""
+        return difference / (2.0 ** (self.level * capabilities.order(self.problem)) - 1)
 
 
 class Evidence(Protocol):
@@ -38,6 +63,11 @@ class Evidence(Protocol):
         """By cause: how far the state may still move, where that is known whatever the task."""
         ...
 
+    @property
+    def coarse(self) -> Coarse | None:
+        """What a coarser grid has to say, where one was asked."""
+        ...
+
     def seen(self, task: Task) -> Seen: ...
 
 
@@ -49,7 +79,8 @@ class OnGrid:
     base: Array  # where it was linearised; the state itself for a solve
     response: Response | None = None
     movements: Mapping[str, Array] = field(default_factory=dict)  # by cause: how far s may still move
-    free: Array | None = None  # a direction of unit size that the equation does not determine
+    free: Mapping[str, Array] = field(default_factory=dict)  # by cause: directions in which nothing is known of it
+    coarse: Coarse | None = None
 
     def seen(self, task: Task) -> Seen:
         linear, proxy = task.proxies(self.base, self.state)
@@ -57,10 +88,13 @@ class OnGrid:
         def change(movement: Array) -> Array:
             return task.outputs((self.state + movement)[None])[0] - proxy
 
-        free = None
-        if self.free is not None and np.any(self.free):
-            free = change(self.free * max(float(np.abs(self.state).max(initial=0.0)), 1e-300))
-        return Seen(proxy, linear, {cause: change(movement) for cause, movement in self.movements.items()}, free)
+        size = max(float(np.abs(self.state).max(initial=0.0)), 1e-300) if self.free else 1.0
+        free = {cause: change(size * direction) for cause, direction in self.free.items() if np.any(direction)}
+        changes = {cause: change(movement) for cause, movement in self.movements.items()}
+        found = Seen(proxy, linear, changes, free)
+        if self.coarse is not None and "discretisation" not in changes:
+            changes["discretisation"] = self.coarse.change(task, found.further, self.state.shape)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +102,7 @@ class BelowGrid:
     """A state found on a coarser grid, with that of the grid below it: their difference is how far it may still move."""
 
     problem: Problem
-    coarse: Array
+    own: Array  # on its own grid
     below: Array
     shape: tuple[int, ...]  # of a state on the problem's grid
     response: None = None
@@ -81,8 +115,14 @@ class BelowGrid:
     @cached_property
     def _state(self) -> Array:
         """Lifted to the problem's grid, when somebody asks."""
-        return np.asarray(capabilities.raised(self.problem, self.coarse, self.shape))
+        return np.asarray(capabilities.raised(self.problem, self.own, self.shape))
+
+    @property
+    def coarse(self) -> Coarse:
+        """What it is itself to a state on the problem's grid."""
+        return Coarse(self.problem, self.own, 1)
 
     def seen(self, task: Task) -> Seen:
-        proxy, below = task.outputs(np.stack([self.state, capabilities.raised(self.problem, self.below, self.shape)]))
-        return Seen(proxy, proxy, {"discretisation": (proxy - below) / (2.0 ** capabilities.order(self.problem) - 1)})
+        proxy = task.outputs(self.state[None])[0]
+        change = Coarse(self.problem, self.below, 1).change(task, proxy, self.shape)
+        return Seen(proxy, proxy, {"discretisation": change})

@@ -1,7 +1,7 @@
 """Rungs below the problem's grid: the same equation on coarser grids, each corrected from the one below."""
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import equinox as eqx
@@ -12,6 +12,8 @@ from jaxtyping import Array as JaxArray
 from jaxtyping import Bool, Float
 
 from physrank import compute
+from physrank.geometry.grid import Grid
+from physrank.geometry.lifts import namespace
 from physrank.physics import Problem, capabilities
 from physrank.physics.solvers import norm, signs
 from physrank.tasks import Task, field
@@ -42,12 +44,13 @@ class Steps(eqx.Module):
     state: JaxArray
     last: JaxArray  # the second step
     contraction: Float[JaxArray, ""]  # ‖second‖ / ‖first‖
+    hidden: Float[JaxArray, ""]  # size of what the second did not look at, over ‖second‖
 
 
 def levels(problem: Problem) -> tuple[int, ...]:
     """The coarser grids that are worth standing on, coarsest first."""
     if compute.on_host(problem):
-        return ()
+        return _worthwhile(problem, capabilities.coarser)
     leaves, structure = jax.tree.flatten(problem)
     shapes = (jax.ShapeDtypeStruct(x.shape, x.dtype) if hasattr(x, "dtype") else x for x in leaves)
     return _levels(structure, tuple(shapes))
@@ -55,46 +58,95 @@ def levels(problem: Problem) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def _levels(structure: Any, leaves: tuple[Any, ...]) -> tuple[int, ...]:
-    problem, deepest = jax.tree.unflatten(structure, leaves), 0
-    grid = capabilities.grid(problem)
+    with compute.double():
+        return _worthwhile(jax.tree.unflatten(structure, leaves), partial(eqx.filter_eval_shape, capabilities.coarser))
+
+
+def _worthwhile(problem: Problem, coarser: Callable[[Problem, int], Problem | None]) -> tuple[int, ...]:
+    grid, deepest = capabilities.grid(problem), 0
     if grid is None:
         return ()  # its solutions could not be lifted
     most = int(np.log2(max((min(grid.shape) + 1) / LEAST, 1.0)))
-    with compute.double():
-        while deepest < most:
-            coarse = eqx.filter_eval_shape(capabilities.coarser, problem, deepest + 1)
-            if coarse is None or capabilities.grid(coarse) is None:
-                break
-            deepest += 1
+    while deepest < most:
+        coarse = coarser(problem, deepest + 1)
+        if coarse is None or capabilities.grid(coarse) is None:
+            break
+        deepest += 1
     return tuple(range(deepest, 0, -1))
 
 
-def stand(problem: Problem, below: JaxArray, level: int, task: Task, shape: tuple[int, ...], lowest: bool) -> Standing:
-    """Stand on a level: solved outright where that is cheap or nothing lies below, else corrected from `below`.
+class Look(eqx.Module):
+    """How far the proxy moves once the problem's own grid has a say."""
+
+    carried: JaxArray  # the part of it that a coarse grid can carry
+    rest: (
+        JaxArray  # what it cannot, in parts: of those it knows nothing, a glance not even where a wave would take them
+    )
+
+
+def stand(
+    problem: Problem, below: JaxArray, levels: tuple[int, ...], task: Task, shape: tuple[int, ...], lowest: bool
+) -> tuple[list[Standing], Look]:
+    """Stand on some levels in turn, coarsest first, and look from the last at the problem's own grid: one program.
 
     For the lowest level, `below` is a state on the problem's own grid from which a solve may start.
     """
+    standings, given = [], _on_grid(problem)
+    for level in levels:
+        standings.append(_stand(problem, given, below, level, task, shape, lowest))
+        below, lowest = standings[-1].state if below.ndim else below, False
+    return standings, unseen(problem, standings[-1].state, levels[-1], task, shape)
+
+
+def _stand(
+    problem: Problem,
+    given: "OnGrid",
+    below: JaxArray,
+    level: int,
+    task: Task,
+    shape: tuple[int, ...],
+    lowest: bool,
+) -> Standing:
+    """Solved outright where that is cheap or nothing lies below, else corrected from `below`."""
     coarse = capabilities.coarser(problem, level)
     assert coarse is not None
-    own = _filled(coarse.state_shape, shape)
+    xp, own = namespace(below), _filled(coarse.state_shape, shape)
     if capabilities.cheap_to_solve(coarse) or lowest:
-        found = coarse.solve(capabilities.raised(coarse, below, own) if below.ndim else jnp.zeros(own))
+        start = capabilities.raised(coarse, below, own) if below.ndim else xp.zeros(own)
+        found = capabilities.solve_roughly(coarse, start)
         state, solved = found.state, found.converged
     else:
         start = capabilities.raised(coarse, below, own)
         state = start + capabilities.refine(coarse, start, start)
-        solved = jnp.all(jnp.isfinite(state))
-    looked = state[-1] if task.last else state
-    tail = jnp.asarray(capabilities.tail(coarse, looked))
-    return Standing(state, _output(problem, task, state, shape), tail, _lost(problem, coarse), solved)
+        solved = xp.all(xp.isfinite(state))
+    tail = _tail(coarse, task, state)
+    return Standing(state, _output(problem, task, state, shape), tail, given.lost(coarse), solved)
 
 
-def descend(
-    problem: Problem, below: JaxArray, level: int, shape: tuple[int, ...], lowest: bool
-) -> tuple[Standing, Steps]:
-    """Stand on a level, all of its state lifted, and take two steps from there on the problem's own grid."""
-    coarse = stand(problem, below, level, FIELD, shape, lowest)
-    return coarse, steps(problem, coarse.output)
+def beneath(problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...]) -> Standing:
+    """What a level makes of a state that was found on the problem's own grid: one glance at it, or the march itself."""
+    coarse = capabilities.coarser(problem, level)
+    assert coarse is not None
+    xp, own = namespace(state), _filled(coarse.state_shape, shape)
+    if capabilities.cheap_to_solve(coarse):
+        found = coarse.solve(xp.zeros(own)).state
+    else:
+        start = capabilities.raised(coarse, state, own)
+        polishes = isinstance(coarse, capabilities.Polishes)
+        found = start + (coarse.polish(start) if polishes else capabilities.refine(coarse, start, start))
+    tail, lost = _tail(coarse, task, found), xp.zeros(())
+    return Standing(found, _output(problem, task, found, shape), tail, lost, xp.all(xp.isfinite(found)))
+
+
+def _tail(coarse: Problem, task: Task, state: JaxArray) -> JaxArray:
+    return namespace(state).asarray(capabilities.tail(coarse, state[-1] if task.last else state))
+
+
+def descend(problem: Any, below: JaxArray, level: int, shape: tuple[int, ...], lowest: bool) -> tuple[Standing, Steps]:
+    """Stand on a level, all of its state lifted, and take two steps from there on the problem's own grid: the first whole,
+    the second of what is smooth. What is not has been through the preconditioner once, and is small unless it was hidden."""
+    coarse = _stand(problem, _on_grid(problem), below, level, FIELD, shape, lowest)
+    return coarse, _two(problem, coarse.output, problem.polish_smooth)
 
 
 def _output(problem: Problem, task: Task, state: JaxArray, shape: tuple[int, ...]) -> JaxArray:
@@ -104,71 +156,85 @@ def _output(problem: Problem, task: Task, state: JaxArray, shape: tuple[int, ...
     return task.map(capabilities.raised(problem, state, shape))
 
 
-def _lost(problem: Problem, coarse: Problem) -> Float[JaxArray, ""]:
-    """How much of the problem's data a level's grid cannot carry, where they live on the grid: relative to their range."""
-    fine, rough = capabilities.grid(problem), capabilities.grid(coarse)
-    losses = [jnp.zeros(())]
-    if fine is not None and rough is not None:
-        for leaf in jax.tree.leaves(problem):
-            field = _mixed(leaf, fine.shape)
-            if field is not None:
-                losses.append(fine.missing(field, rough))
-    losses.append(_uneven_in_time(getattr(problem, "forcing", None)))
-    return jnp.max(jnp.stack(losses))
+class OnGrid(eqx.Module):
+    """The problem's data as far as a level may lose them: read once, whatever the number of levels."""
+
+    grid: Grid | None = eqx.field(static=True)
+    fields: list[JaxArray]  # one out of each array that lives on the grid
+    uneven: Float[JaxArray, ""]  # how much of a force lies between the moments at which a level takes it
+
+    def lost(self, coarse: Problem) -> Float[JaxArray, ""]:
+        """How much of the data a level's grid cannot carry, relative to their range."""
+        rough = capabilities.grid(coarse)
+        if self.grid is None or rough is None:
+            return self.uneven
+        xp = namespace(self.uneven, *self.fields)
+        return xp.max(xp.stack([self.uneven, *(self.grid.missing(field, rough) for field in self.fields)]))
+
+
+def _on_grid(problem: Problem) -> OnGrid:
+    grid, fields = capabilities.grid(problem), []
+    if grid is not None:
+        mixed = [_mixed(leaf, grid.shape) for leaf in jax.tree.leaves(problem)]
+        fields = [field for field in mixed if field is not None]
+    return OnGrid(grid, fields, _uneven_in_time(getattr(problem, "forcing", None)))
 
 
 def _uneven_in_time(forcing: Any) -> Float[JaxArray, ""]:
     """How far a force, `(rows, moments of a row, …)`, is from a line between every other moment, relative to its size: a
-    level takes fewer of them."""
+    level takes fewer of them. Seen through patterns of signs, in one reading."""
     if not eqx.is_inexact_array(forcing) or forcing.ndim < 3 or forcing.shape[1] < 3:
-        return jnp.zeros(())
-    even = forcing[:, : forcing.shape[1] // 2 * 2 + 1 : 2] if forcing.shape[1] % 2 else forcing[:, :-1:2]
-    between = forcing[:, 1 : 2 * even.shape[1] - 1 : 2]
-    off = jnp.max(jnp.abs(between - (even[:, :-1] + even[:, 1:]) / 2))
-    return off / jnp.maximum(jnp.max(jnp.abs(forcing)), jnp.finfo(float).tiny)
+        return np.zeros(())  # pyright: ignore[reportReturnType]
+    xp, flat = namespace(forcing), forcing.reshape(*forcing.shape[:2], -1)
+    patterns = xp.stack([signs(xp.zeros(flat.shape[-1]), k) for k in range(2)], axis=-1)
+    seen = flat @ patterns.astype(flat.dtype)
+    even = seen[:, : seen.shape[1] // 2 * 2 + 1 : 2] if seen.shape[1] % 2 else seen[:, :-1:2]
+    between = seen[:, 1 : 2 * even.shape[1] - 1 : 2]
+    off = xp.max(xp.abs(between - (even[:, :-1] + even[:, 1:]) / 2))
+    return off / xp.maximum(xp.max(xp.abs(seen)), np.finfo(float).tiny)
 
 
 def _mixed(leaf: Any, shape: tuple[int, ...]) -> JaxArray | None:
     """One field on the grid out of data that live there, rows (or spectra) added with signs: what is rough stays rough."""
     if not eqx.is_inexact_array(leaf):
         return None
+    xp = namespace(leaf)
     if jnp.iscomplexobj(leaf) and leaf.shape[-1:] == (shape[-1] // 2 + 1,) and len(shape) == 1:
         rows = leaf.reshape(-1, leaf.shape[-1])
-        return jnp.fft.irfft(signs(jnp.zeros(len(rows))).astype(leaf.dtype) @ rows, n=shape[0])
+        return xp.fft.irfft(signs(xp.zeros(len(rows))).astype(leaf.dtype) @ rows, n=shape[0])
     if jnp.iscomplexobj(leaf) or leaf.ndim < len(shape) or leaf.shape[leaf.ndim - len(shape) :] != shape:
         return None
     rows = leaf.reshape(-1, *shape)
-    return jnp.tensordot(signs(jnp.zeros(len(rows))), rows, axes=1)
+    return rows[0] if len(rows) == 1 else xp.tensordot(signs(xp.zeros(len(rows))), rows, axes=1)
 
 
 def steps(problem: Any, state: JaxArray) -> Steps:
-    """Two steps: the second tells how much the first left."""
+    """Two steps, whole ones: the second tells how much the first left."""
+    return _two(problem, state, lambda state: (problem.polish(state), jnp.zeros(())))
+
+
+def _two(problem: Any, state: JaxArray, second: Callable[[JaxArray], tuple[JaxArray, JaxArray]]) -> Steps:
     first = problem.polish(state)
-    last = problem.polish(state + first)
+    last, hidden = second(state + first)
     floor = 64 * jnp.finfo(float).eps * norm(state) + jnp.finfo(float).tiny
     contraction = norm(last) / jnp.maximum(norm(first), floor)
     contraction = jnp.where(problem.polishes_well(state), contraction, jnp.inf)
-    return Steps(state + first + last, last, contraction)
+    return Steps(state + first + last, last, contraction, hidden / jnp.maximum(norm(last), floor))
 
 
-def unseen(
-    problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...]
-) -> tuple[JaxArray, JaxArray]:
-    """How far the proxy moves once the problem's own grid has a say: what a coarse grid can carry, and the rest in parts.
-
-    Of the rest a coarse grid knows nothing, and a glance not even where and in which phase a wave would carry it.
-    """
-    whole = capabilities.raised(problem, state, shape)
+def unseen(problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...]) -> Look:
+    """What the problem's own grid has to say against a state of a coarser one."""
     if task.last and isinstance(problem, capabilities.Glances):
-        parts = problem.pushes(whole)
+        parts = problem.pushes(lambda places: capabilities.raised_rows(problem, state, places, shape), shape[0] - 1)
     else:
+        whole = capabilities.raised(problem, state, shape)
         parts = (task.map(whole + capabilities.glance(problem, whole)) - task.map(whole))[None]
     coarse, grid = capabilities.coarser(problem, level), capabilities.grid(problem)
     below = None if coarse is None else capabilities.grid(coarse)
     if grid is None or below is None or parts.shape[parts.ndim - len(grid.shape) :] != grid.shape:
-        return jnp.zeros_like(parts[0]), parts
-    carried = jnp.asarray(grid.raised(below.raised(parts)))
-    return jnp.sum(carried, axis=0), parts - carried
+        return Look(namespace(parts).zeros_like(parts[0]), parts)
+    carried = grid.raised(below.raised(parts))
+    return Look(carried.sum(axis=0), parts - carried)
 
 
 def _filled(shape: tuple[int | None, ...] | None, like: tuple[int, ...]) -> tuple[int, ...]:
@@ -190,6 +256,9 @@ def many(
 
 
 def filled(problems: Sequence[Problem], arrays: Sequence[Any], width: int) -> tuple[list[Problem], list[Any]]:
-    """The last input again, up to `width`, or to a quarter of it where that is enough: few sizes, few programs."""
+    """The last input again, up to `width`, or to a quarter of it where that is enough: few sizes, few programs. On the host
+    there are no programs."""
+    if compute.on_host(*problems):
+        return [*problems], [*arrays]
     fill = (width if len(problems) > width // 4 else width // 4) - len(problems)
     return [*problems, *[problems[-1]] * fill], [*arrays, *[arrays[-1]] * fill]

@@ -13,8 +13,9 @@ from physrank.physics import Correction, Outlook, Problem, Response, capabilitie
 from physrank.physics import respond as one_response
 from physrank.physics.rescue import SAID, rescue
 from physrank.rungs import diagnosis
-from physrank.rungs.evidence import OnGrid
-from physrank.rungs.rung import Question, Rung
+from physrank.rungs.evidence import Coarse, OnGrid
+from physrank.rungs.question import Question
+from physrank.rungs.rung import Rung
 
 NAME = "shared response"
 Remarks = tuple[str, ...]
@@ -77,8 +78,9 @@ def correct(problem: Problem, rung: Rung) -> Rung:
     variant = Correction() if before is None else replace(before.variant, count=1)
     after, outlook, remarks = _respond(problem, rung.state, variant, look=True)
     whole = after if before is None else chained(before, after)
-    better = _rung(problem, whole, outlook, rung.question, time.perf_counter() - started, remarks)
-    return replace(better, solves=variant.solves)
+    better = _rung(problem, whole, outlook, rung.question, time.perf_counter() - started, remarks, rung.evidence.coarse)
+    kept = {cause: part for cause, part in rung.extra.items() if cause == "resolution"}
+    return replace(better, solves=variant.solves, extra=kept)
 
 
 def _rung(
@@ -88,6 +90,7 @@ def _rung(
     question: Question,
     seconds: float,
     remarks: Remarks = (),
+    coarse: Coarse | None = None,
 ) -> Rung:
     reduction = diagnosis.known_reduction(response, outlook)
     evidence = OnGrid(
@@ -95,7 +98,8 @@ def _rung(
         np.asarray(response.base),
         response,
         movements={} if outlook is None else {"linearisation": np.asarray(outlook.movement)},
-        free=None if outlook is None or outlook.undetermined is None else np.asarray(outlook.undetermined),
+        free={} if outlook is None else outlook.directions,
+        coarse=coarse,
     )
     return Rung(
         NAME,

@@ -6,113 +6,21 @@ physics ─► rung: state s ─► proxy q = Q(s) ± uncertainty of every gap �
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from physrank.geometry import TaskSpace, gap_matrix
 from physrank.geometry.space import Array
 from physrank.physics import Response
 from physrank.rungs.effort import Spent
 from physrank.rungs.evidence import Evidence, Seen
-from physrank.tasks import Task
+from physrank.rungs.question import Question
 
 SAFETY = 2.0  # a gap is settled when it exceeds so many times what a further correction would move it by
 ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
-MANY = 64  # candidates up to which every distance between two of them is computed
-CANCELLED = 1e-3  # of its terms: a squared distance below is computed from differences
+PROXY, UNSEEN = "the proxy", "unseen"  # beside the causes of doubt
+ANSWERED = ("scores", "gaps", "leader", "_relative", "algebra")  # what does not depend on doubts
 BLIND = 1e-6  # a pair differs along a direction when the cosine exceeds this
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What is asked of the physics: candidates' outputs y_i under a task, in the space where they are compared."""
-
-    task: Task
-    outputs: Array  # (N, *output); NaN for excluded candidates
-    space: TaskSpace
-
-    @classmethod
-    def of(cls, task: Task, states: Array, valid: np.ndarray) -> "Question":
-        outputs = task.outputs(states)
-        shown = outputs if valid.all() else np.where(valid.reshape(-1, *[1] * (outputs.ndim - 1)), outputs, np.nan)
-        return cls(task, shown, task.space(shown))
-
-    @cached_property
-    def unit(self) -> float:
-        """A power of two in which outputs are measured before anything is squared: 1e-300 ranks like 1."""
-        parts = (self.outputs.real, self.outputs.imag) if np.iscomplexobj(self.outputs) else (self.outputs,)
-        size = max(max(float(np.nanmax(p, initial=0.0)), -float(np.nanmin(p, initial=0.0))) for p in parts)
-        return 1.0 if size == 0 or 1e-120 < size < 1e120 else float(2.0 ** np.floor(np.log2(size)))
-
-    def measured(self, values: Array) -> Array:
-        """Outputs, or changes of them, in that unit."""
-        return values if self.unit == 1.0 else values / self.unit
-
-    @cached_property
-    def distances(self) -> Array:
-        """‖y_i − y_j‖, in units; for very many candidates the way over their centre, which is no shorter."""
-        _, rows, products = self._centred
-        squares = self._squares
-        with np.errstate(invalid="ignore", over="ignore"):
-            if len(rows) > MANY:
-                return np.sqrt(squares)[:, None] + np.sqrt(squares)[None, :]
-            terms = squares[:, None] + squares[None, :]
-            found = terms - 2 * products
-            for i, j in np.argwhere(np.triu(~(found > CANCELLED * terms), 1)):
-                found[i, j] = found[j, i] = np.sum((rows[i] - rows[j]) ** 2)
-            np.fill_diagonal(found, np.where(np.isnan(squares), np.nan, 0.0))
-            return np.sqrt(found)
-
-    @cached_property
-    def _centred(self) -> tuple[Array, Array, Array]:
-        """A centre c, all √M (y_i − c) as rows, and their products, in units (for very many candidates, their squares):
-        differences first, so that large common parts do not cancel."""
-        number = len(self.outputs)
-        centre = self.outputs[int(np.argmin(np.isnan(self.outputs.reshape(number, -1)[:, 0])))]
-        with np.errstate(invalid="ignore", over="ignore"):
-            rows = self.space.coordinates(self.measured(self.outputs - centre))
-            return centre, rows, rows @ rows.T if number <= MANY else np.einsum("nk,nk->n", rows, rows)
-
-    @property
-    def _squares(self) -> Array:
-        """‖y_i − c‖², in units²."""
-        products = self._centred[2]
-        return products if products.ndim == 1 else np.diagonal(products)
-
-    def _products(self, change: Array) -> Array:
-        """⟨change, y_i − c⟩, in units²."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            return self._centred[1] @ self.space.coordinates(self.measured(change))
-
-    @property
-    def all_equal(self) -> bool:
-        """Whether the candidates have one and the same output."""
-        return not np.any(np.nan_to_num(self._squares))
-
-    def along(self, change: Array) -> Array:
-        """⟨change, y_i − y_j⟩ for all pairs, in units²."""
-        moved = self._products(change)
-        return self._of_pairs(moved[:, None] - moved[None, :])
-
-    def gaps(self, proxy: Array) -> Array:
-        """G_ij = ‖q − y_j‖² − ‖q − y_i‖², in units²."""
-        centre = self._centred[0]
-        return self._of_pairs(gap_matrix(self._squares - 2 * self._products(proxy - centre)))
-
-    def scores(self, proxy: Array) -> Array:
-        """S_i = ‖q − y_i‖², in units²: from the products, and from the difference itself where those cancel."""
-        squares, change = self._squares, self.space.coordinates(self.measured(proxy - self._centred[0]))
-        with np.errstate(invalid="ignore", over="ignore"):
-            terms = squares + change @ change
-            found = terms - 2 * (self._centred[1] @ change)
-            near = np.flatnonzero(~(found > CANCELLED * terms))
-            if len(near):
-                found[near] = np.sum((self._centred[1][near] - change) ** 2, axis=-1)
-        return found
-
-    def _of_pairs(self, values: Array) -> Array:
-        """Zero between candidates that are the same: a sum in another order is not a difference."""
-        return values if len(values) > MANY else np.where(self.distances == 0, 0.0, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,29 +54,76 @@ class Rung:
         """q = Q(s)."""
         return self.seen.proxy
 
+    @property
+    def _asked(self) -> dict[str, Array]:
+        """The proxy, and how far it may move for every cause of doubt."""
+        unseen = {} if self.seen.unseen is None else {UNSEEN: self.seen.unseen}
+        return {PROXY: self.proxy, **self.seen.changes, **self.seen.free, **unseen}
+
+    @cached_property
+    def _products(self) -> dict[str, Array]:
+        """⟨change, y_i − c⟩ for all of them, and ⟨q − c, y_i − c⟩, at once: candidates are the largest arrays."""
+        new = {cause: change for cause, change in self._asked.items() if cause not in self._kept}
+        changes = [change - self.question.centre if cause == PROXY else change for cause, change in new.items()]
+        return self._kept | (dict(zip(new, self.question.products(changes), strict=True)) if new else {})
+
+    @cached_property
+    def _kept(self) -> dict[str, Array]:
+        """Of these, what was found before some doubt was added."""
+        return {}
+
     @cached_property
     def scores(self) -> Array:
         """S_i = ‖q − y_i‖², in units²."""
-        return self.question.scores(self.proxy)
+        return self.question.scores(self.proxy, self._products[PROXY])
+
+    @cached_property
+    def _relative(self) -> Array:
+        """2⟨q − c, y_i − c⟩ − ‖y_i − c‖²: scores up to a common part and its sign, without its round-off."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return 2 * self._products[PROXY] - self.question.squares
 
     @cached_property
     def gaps(self) -> Array:
         """G_ij = S_j − S_i, in units², without the round-off of the scores."""
-        return self.question.gaps(self.proxy)
+        return self.question.of_pairs(self._relative)
+
+    @cached_property
+    def leader(self) -> int | None:
+        """Who loses against nobody; None where nobody has a score."""
+        known = ~np.isnan(self._relative)
+        return int(np.argmax(np.where(known, self._relative, -np.inf))) if known.any() else None
 
     @cached_property
     def parts(self) -> dict[str, Array]:
         """By cause: how far each gap may move (N × N, units²). Estimates, not bounds; ∞ where the equation does not say."""
+        return self._parts()
+
+    def _parts(self, row: int | None = None) -> dict[str, Array]:
+        """Of all pairs, or of one candidate's."""
         question, found = self.question, {}
-        for cause, change in self.seen.changes.items():
-            found[cause] = 2 * SAFETY * np.abs(question.along(change))
-        found |= self.extra
-        found["algebra"] = 2 * self.algebra * question.distances
-        if self.seen.free is not None:
-            cosine = np.abs(question.along(self.seen.free))
-            visible = cosine > BLIND * self.size(self.seen.free) * question.distances
-            found["undetermined"] = np.where(visible, np.inf, 0.0)
+        rows = slice(None) if row is None else row
+        for cause in self.seen.changes:
+            moved = question.of_pairs(self._products[cause], row)
+            np.multiply(np.abs(moved, out=moved), 2 * SAFETY, out=moved)
+            found[cause] = moved
+        if self.seen.unseen is not None:
+            carried = np.abs(question.of_pairs(self._products[UNSEEN], row))
+            found[UNSEEN] = 2 * (carried + self.seen.beyond * question.distances_of(row))
+        found |= {cause: part[rows] for cause, part in self.extra.items()}
+        found["algebra"] = 2 * self.algebra * question.distances_of(row)
+        for cause, free in self.seen.free.items():
+            cosine = np.abs(question.of_pairs(self._products[cause], row))
+            visible = cosine > BLIND * self.size(free) * question.distances_of(row)
+            found[cause] = np.where(visible, np.inf, 0.0)
         return found
+
+    def against_others(self, row: int) -> tuple[Array, Array]:
+        """One candidate's gaps and how far they may move: for very many candidates far less than those of all pairs."""
+        gaps = self.question.of_pairs(self._relative, row)
+        return gaps, np.sum(list(self._parts(row).values()), axis=0) if self.seen.changes else np.full_like(
+            gaps, np.nan
+        )
 
     @cached_property
     def algebra(self) -> float:
@@ -191,6 +146,8 @@ class Rung:
         if not self.seen.changes:
             return float("nan")
         moved = SAFETY * sum(self.size(change) for change in self.seen.changes.values())
+        if self.seen.unseen is not None:
+            moved += self.size(self.seen.unseen) + self.seen.beyond
         return self.question.unit * (moved + self.algebra + self.off)
 
     @cached_property
@@ -199,7 +156,25 @@ class Rung:
         number = len(self.question.outputs)
         if not self.seen.changes:
             return np.full((number, number), np.nan)
-        return np.sum(list(self.parts.values()), axis=0)
+        total, *others = self.parts.values()
+        total = total.copy()
+        for part in others:
+            total += part
+        return total
+
+    def doubted(self, **changes: Any) -> "Rung":
+        """The same answer with other doubts (`seen`, `extra`, …): what was computed of the answer itself stays."""
+        other = replace(self, **changes)
+        vars(other).update({name: vars(self)[name] for name in ANSWERED if name in vars(self)})
+        found, before, now = vars(self).get("_products", {}), self._asked, other._asked
+        vars(other)["_kept"] = {cause: found[cause] for cause in found if now.get(cause) is before[cause]}
+        return other
+
+    def priced(self, solves: int, seconds: float, spent: tuple[Spent, ...]) -> "Rung":
+        """The same at another price: what was found out about its pairs stays known."""
+        found = replace(self, solves=solves, seconds=seconds, spent=spent)
+        vars(found).update({name: value for name, value in vars(self).items() if name not in vars(found)})
+        return found
 
     def seen_by(self, question: Question) -> "Rung":
         """The same physics, another question: no new solve. What was found out pair by pair is found out again."""

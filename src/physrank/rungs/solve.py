@@ -1,5 +1,7 @@
 """The yardstick as a rung: the equation itself solved, on the problem's grid or a coarser one."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import numpy as np
 from jaxtyping import Array as JaxArray
@@ -7,10 +9,11 @@ from jaxtyping import Bool
 
 from physrank import compute
 from physrank.geometry.space import Array
-from physrank.physics import Problem, capabilities
+from physrank.physics import Correction, Problem, capabilities, respond_and_look
 from physrank.physics.rescue import SAID, rescue
 from physrank.rungs.evidence import OnGrid
-from physrank.rungs.rung import Question, Rung
+from physrank.rungs.question import Question
+from physrank.rungs.rung import Rung
 
 NAME = "solve on the problem's grid"
 
@@ -44,11 +47,20 @@ def retried(problem: Problem, guess: Array, found: Solved) -> tuple[Solved, tupl
     return (again, (SAID,)) if bool(again.converged) else (found, ())
 
 
-def solve_rung(question: Question, found: Solved, seconds: float) -> Rung:
-    """A solution on the problem's own grid, to round-off: there is nothing left to move."""
+def solve_rung(problem: Problem, question: Question, found: Solved, seconds: float) -> Rung:
+    """A solution on the problem's own grid, to round-off: nothing is left to move, unless its tangent is nearly singular."""
     state = np.asarray(found.state)
     evidence = OnGrid(state, state, movements={"linearisation": np.zeros_like(state)})
+    if found.failed is None and isinstance(problem, capabilities.KnowsItsKernel):
+        evidence = _looked(problem, evidence)
     return Rung(NAME, question, evidence, evidence.seen(question.task), 1, seconds, found.failed)
+
+
+def _looked(problem: Problem, evidence: OnGrid) -> OnGrid:
+    """A solve stops where the defect is small. Whether the solution is near as well, the next correction tells."""
+    response, outlook = compute.run(respond_and_look, problem, evidence.state, Correction())
+    movement = np.asarray(response.state) - evidence.state + np.asarray(outlook.movement)
+    return replace(evidence, movements={"linearisation": movement}, free=outlook.directions)
 
 
 def solution(problem: Problem, coarse: Problem, shape: tuple[int, ...] | None) -> tuple[Array, str | None]:

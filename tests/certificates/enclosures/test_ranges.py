@@ -1,5 +1,7 @@
 """A program over a box holds every value of the function, in 50 digits; what cannot be enclosed is named."""
 
+import operator
+
 import jax
 import jax.numpy as jnp
 import mpmath
@@ -8,6 +10,7 @@ import pytest
 
 from physrank.certificates.enclosures import ranges
 from physrank.certificates.enclosures.operations import Unenclosed
+from physrank.certificates.enclosures.programs import program_of
 from physrank.certificates.enclosures.rounding import Interval
 
 N = 4
@@ -63,7 +66,7 @@ CASES = [(elementary, elementary_exactly), (moved, moved_exactly), (nested, nest
 
 def derivative(program):
     value = ranges.plain(program)
-    return ranges.program_of(lambda x, m: jax.jacfwd(lambda v: value(v, m)[0])(x), np.ones(N), MATRIX)[0]
+    return program_of(lambda x, m: jax.jacfwd(lambda v: value(v, m)[0])(x), np.ones(N), MATRIX)[0]
 
 
 @pytest.mark.parametrize("radius", [0.0, 1e-9, 0.1])
@@ -72,7 +75,7 @@ def test_values_and_derivatives_are_inside(function, exact, radius):
     random = np.random.default_rng(1)
     middle = random.standard_normal(N)
     box = Interval(middle - radius, middle + radius)
-    program = ranges.program_of(function, middle, MATRIX)[0]
+    program = program_of(function, middle, MATRIX)[0]
     values, slopes = (ranges.over(p, [box, MATRIX])[0] for p in (program, derivative(program)))
     matrix = [[mp(float(v)) for v in row] for row in MATRIX]
     with mpmath.workdps(50):
@@ -111,6 +114,9 @@ def rooted(x):
     return jnp.sqrt(x - 0.5)
 
 
+COMPARED = (operator.lt, operator.le, operator.ge, operator.eq, operator.ne)
+
+
 def long(x):
     return jax.lax.fori_loop(0, 5000, lambda _, u: u * 0.5, x)
 
@@ -121,14 +127,17 @@ def long(x):
         (transformed, "'fft'"),
         (looped, "'while'"),
         (bent, "comparison"),
+        *((lambda x, less=less: jnp.where(less(x, 0.5), x, -x), "comparison") for less in COMPARED),
         (singular, "divisor may be zero"),
         (rooted, "may be negative"),
+        (lambda x: jnp.log(x - 0.5), "may be zero or negative"),
+        (lambda x: jnp.sign(x - 0.5), "a kink inside the box"),
         (long, "a loop of 5000 turns"),
     ],
 )
 def test_what_cannot_be_enclosed_is_named(function, said):
     with pytest.raises(Unenclosed, match=said):
-        ranges.over(ranges.program_of(function, np.full(N, 0.5))[0], [Interval(np.full(N, 0.4), np.full(N, 0.6))])
+        ranges.over(program_of(function, np.full(N, 0.5))[0], [Interval(np.full(N, 0.4), np.full(N, 0.6))])
 
 
 @jax.custom_jvp
@@ -143,16 +152,28 @@ def _lying(primals, tangents):
 
 @pytest.mark.parametrize("function", [lying, lambda x: jax.lax.stop_gradient(x) ** 2])
 def test_derivatives_are_those_of_the_function_whatever_it_says(function):
-    value = ranges.plain(ranges.program_of(function, np.ones(2))[0])
-    program = ranges.program_of(lambda x: jax.jacfwd(lambda v: value(v)[0])(x), np.ones(2))[0]
+    value = ranges.plain(program_of(function, np.ones(2))[0])
+    program = program_of(lambda x: jax.jacfwd(lambda v: value(v)[0])(x), np.ones(2))[0]
     found = ranges.over(program, [Interval(np.full(2, 3.0), np.full(2, 4.0))])[0]
     assert np.all(np.diag(found.low) <= 6) and np.all(np.diag(found.high) >= 8)
 
 
+def test_a_derivative_that_lies_deeper_inside_is_refused():
+    """In a loop it would be asked for by JAX itself."""
+    value = ranges.plain(program_of(lambda x: jax.lax.fori_loop(0, 2, lambda _, u: lying(u), x), np.ones(2))[0])
+    with pytest.raises(Unenclosed, match="a custom derivative inside"):
+        program_of(lambda x: jax.jacfwd(lambda v: value(v)[0])(x), np.ones(2))
+
+
+def test_the_absolute_value_of_both_signs_begins_at_zero():
+    found = ranges.over(program_of(jnp.abs, np.ones(2))[0], [Interval(np.array([-1.0, 1]), np.array([2.0, 2]))])[0]
+    assert found.low.tolist() == [0, 1] and found.high.tolist() == [2, 2]
+
+
 def test_a_kink_is_passed_where_the_box_is_on_one_side():
-    program = ranges.program_of(lambda x: jnp.maximum(x, 0.0) + jnp.abs(x), np.ones(2))[0]
+    program = program_of(lambda x: jnp.maximum(x, 0.0) + jnp.abs(x), np.ones(2))[0]
     value = ranges.plain(program)
-    slopes = ranges.program_of(lambda x: jax.jacfwd(lambda v: value(v)[0])(x), np.ones(2))[0]
+    slopes = program_of(lambda x: jax.jacfwd(lambda v: value(v)[0])(x), np.ones(2))[0]
     box = Interval(np.array([0.5, -2.0]), np.array([1.0, -1.0]))
     np.testing.assert_allclose(np.diag(ranges.over(slopes, [box])[0].middle), [2.0, -1.0])
     with pytest.raises(Unenclosed):
@@ -160,20 +181,20 @@ def test_a_kink_is_passed_where_the_box_is_on_one_side():
 
 
 def test_constants_are_not_trusted_to_the_last_bit():
-    found = ranges.over(ranges.program_of(lambda x: x * 0.1, np.ones(1))[0], [np.array([3.0])])[0]
+    found = ranges.over(program_of(lambda x: x * 0.1, np.ones(1))[0], [np.array([3.0])])[0]
     assert mp(float(found.low[0])) <= mp(3) / 10 <= mp(float(found.high[0]))
-    whole = ranges.over(ranges.program_of(lambda x: x * 2.0, np.ones(1))[0], [np.array([3.0])])[0]
+    whole = ranges.over(program_of(lambda x: x * 2.0, np.ones(1))[0], [np.array([3.0])])[0]
     assert whole.high[0] - whole.low[0] < 4e-15
 
 
 def test_numbers_that_are_not_finite_are_refused():
-    program = ranges.program_of(lambda x: x + np.nan, np.ones(1))[0]
+    program = program_of(lambda x: x + np.nan, np.ones(1))[0]
     with pytest.raises(Unenclosed, match="not finite"):
         ranges.over(program, [np.ones(1)])
 
 
 def test_a_constant_may_have_been_rounded_several_times():
     power = float(np.prod(np.full(12, 1.1)))
-    found = ranges.over(ranges.program_of(lambda x: x * power, np.ones(1))[0], [np.array([3.0])])[0]
+    found = ranges.over(program_of(lambda x: x * power, np.ones(1))[0], [np.array([3.0])])[0]
     with mpmath.workdps(40):
         assert found.low[0] <= 3 * (mp(11) / 10) ** 12 <= found.high[0]

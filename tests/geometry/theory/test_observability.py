@@ -13,7 +13,7 @@ from physrank.geometry import (
     TaskSpace,
     gap_intervals,
 )
-from physrank.geometry.theory import Observability, minimax_risk, restricted_kernel_condition
+from physrank.geometry.theory import Observability, minimax_risk, opposite_targets, restricted_kernel_condition
 
 
 def setting(seed, observations=7, candidates=3, shape=(2, 3)):
@@ -114,6 +114,25 @@ def test_invisible_decision_direction():
     # … and an almost invisible direction has a large, finite constant.
     weak = np.diag([1.0, 1e-6]) @ (space.weights * subspace.basis).reshape(2, 6)
     np.testing.assert_allclose(Observability.of(subspace, weak).constant, 1e6, rtol=1e-6)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_top_1_too_needs_every_direction_of_the_candidates(seed):
+    """An h that is not seen and not orthogonal to 𝒟: two targets observed alike, and no candidate is best for both."""
+    random, outputs, subspace, _ = setting(seed)
+    outputs = np.concatenate([outputs, outputs[:1]])  # a duplicate adds no direction and changes nothing
+    space, h = subspace.space, random.standard_normal((2, 3))
+    matrix = scipy.linalg.null_space(h.reshape(1, 6)).T
+    targets = opposite_targets(space, outputs, h)
+    np.testing.assert_allclose(*[matrix @ t.ravel() for t in targets], atol=1e-9)
+    best = [set(geometry.tolerant_winners(geometry.scores_of(space, outputs, t), 1e-9)) for t in targets]
+    assert not best[0] & best[1]
+    if seed < 3:  # too short, and somebody may be best for both; orthogonal, and nobody is decided by it
+        near = [outputs.mean(axis=0) * 0 + 1e-9 * t for t in targets]
+        assert len({geometry.top1(geometry.scores_of(space, outputs, t)) for t in near}) == 1
+    with pytest.raises(ValueError, match="orthogonal"):
+        opposite_targets(space, outputs, subspace.decompose(h)[1] * 0)
 
 
 def test_no_estimator_beats_the_minimax_risk():

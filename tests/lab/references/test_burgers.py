@@ -21,6 +21,12 @@ def test_burgers_reference():
         assert np.abs(state - reference[:, ::2]).max() < 1e-6
 
 
+def test_a_second_method_agrees():
+    case, times = BurgersInput.sample("development", 2, "frequency"), np.linspace(0, 0.2, 5)
+    again, known = burgers.solve_adaptively(case, times, 384), burgers.solve([case], times, 384, 160)[0]
+    assert again.shape == known.shape and np.abs(again - known).max() < 1e-6
+
+
 def test_against_independent_references():
     """Inputs of every stratum, candidates lifted from 48 points: no violation beyond the reference's own error."""
     times = np.linspace(0, 0.2, 48)

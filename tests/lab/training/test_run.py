@@ -1,6 +1,7 @@
 """Training that can stop anywhere and does not continue what does not belong together."""
 
 import errno
+import multiprocessing
 import os
 import shutil
 import signal
@@ -110,3 +111,22 @@ def test_workers_leave_control_c_to_their_parent():
         assert _hears()
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_jobs_are_handed_out_and_a_worker_that_dies_is_noticed():
+    (mine, theirs), (other, others) = multiprocessing.Pipe(), multiprocessing.Pipe()
+    for wire, runs in ((theirs, ("one", "three")), (others, ("two",))):
+        for name in runs:
+            wire.send((name, 1, None))
+            wire.send((name, None, None))
+    seen = []
+    parallel._watched([mine, other], ["one", "two", "three"], lambda *news: seen.append(news))
+    assert sorted(seen) == [("one", 1), ("three", 1), ("two", 1)]
+    handed = [wire.recv() for wire in (theirs, others) for _ in range(2) if wire.poll()]
+    assert sorted(handed) == ["one", "three", "two"]
+    theirs.close()
+    with pytest.raises(StoreError, match="ended before its work was done"):
+        parallel._watched([mine], ["four"], lambda *_: None)
+    others.send(("five", None, "its disk is full"))
+    with pytest.raises(StoreError, match="five: its disk is full"):
+        parallel._watched([other], ["five"], lambda *_: None)

@@ -11,6 +11,8 @@ positive weights w that sum to the volume:
     ‖r‖ ≤ (Σ_nodes w |r|²)^½ + 2ε |Ω|^½.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from physrank.certificates.enclosures.discs import Disc
@@ -21,6 +23,7 @@ UP = 1 + 2.0**-30
 ARCS = 32  # discs that cover an ellipse
 
 
+@lru_cache(maxsize=8)
 def at_zeros(points: int, degree: int) -> Disc:
     """T_k at the zeros of T_points, `(points, degree + 1)`: cos(k θ) with θ a multiple of π/2·points, reduced in integers."""
     half = 2 * points  # as many of these multiples make π
@@ -81,6 +84,7 @@ def degree_for(size: float, rho: float, dims: int, goal: float) -> float:
     return float(np.ceil(np.log(max(tail(size, rho, 0, dims) / goal, 1.0)) / np.log(rho)))
 
 
+@lru_cache(maxsize=8)
 def fejer(points: int) -> Disc:
     """Weights on the zeros of T_points for ∫ over [−1, 1], exact below that degree: 2/M (1 − 2 Σ_j T_2j / (4j² − 1))."""
     j = np.arange(1, points // 2 + 1)

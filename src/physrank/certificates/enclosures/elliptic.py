@@ -15,6 +15,7 @@ from physrank.geometry.space import Array
 ELLIPSES = (1.1, 1.25, 1.5, 1.75, 2.2, 3.0, 5.0)
 CELLS = {1: 1024, 2: 64, 3: 32}  # along every axis, for the least a
 MOST = {1: 4096, 2: 400, 3: 48}  # the highest degree whose values fit in memory
+SMALL = 2.0**-960  # numbers that are the last of a few products, above what underflow can take
 GOAL = 1e-13  # what may lie beyond the degree, relative to the size of the equation's terms
 
 
@@ -24,10 +25,12 @@ def inverse_bound(lengths: list[Disc], least: float) -> float:
     Talenti's comparison with the ball of the same volume V: C = ‖∫_t^V s^{2/d − 2} ds‖ / (d² ω_d^{2/d} min a) in L²(0, V).
     """
     dims = len(lengths)
-    volume = math.prod(length.largest for length in lengths)
-    kernel = {1: volume**1.5 / math.sqrt(3), 2: math.sqrt(2 * volume), 3: 3 * volume ** (1 / 6)}[dims]
-    ball = math.pi ** (dims / 2) / math.gamma(dims / 2 + 1)
-    return chebyshev.UP * kernel / (dims**2 * ball ** (2 / dims) * least)
+    volume = np.prod([length.largest for length in lengths])
+    with np.errstate(all="ignore"):
+        kernel = [volume**1.5 / np.sqrt(3), np.sqrt(2 * volume), 3 * volume ** (1 / 6)][dims - 1]
+        ball = math.pi ** (dims / 2) / math.gamma(dims / 2 + 1)
+        found = float(chebyshev.UP * kernel / (dims**2 * ball ** (2 / dims) * least))
+    return found if min(volume, kernel, found) > SMALL else np.inf  # what underflows is no bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +115,13 @@ class Defect:
         matrix = chebyshev.at_zeros(2 * degree + 1, self.degree)
         side = Disc(matrix.centre[:, 1], matrix.radius[:, 1])
         at_nodes = self._of(self._places(side), lambda series: _transformed(series, [matrix] * self.dims))
-        squares = np.broadcast_to(at_nodes.size, (len(side.centre),) * self.dims) ** 2
+        unit = max(at_nodes.largest, SMALL)  # squares of small numbers would underflow
+        squares = (np.broadcast_to(at_nodes.size, (len(side.centre),) * self.dims) / unit) ** 2
         for _ in range(self.dims):
             squares = np.tensordot(squares, chebyshev.fejer(2 * degree + 1).size, (0, 0))
         volume = math.prod(length.largest for length in self.lengths)
-        found = chebyshev.UP * (math.sqrt(squares * volume / 2**self.dims) + 2 * left * math.sqrt(volume))
-        return found if np.isfinite(found) else np.inf
+        found = chebyshev.UP * (unit * math.sqrt(squares * volume / 2**self.dims) + 2 * left * math.sqrt(volume))
+        return max(found, SMALL) if np.isfinite(found) and volume > SMALL else np.inf
 
 
 def _transformed(series: Disc, matrices: list[Disc]) -> Disc:

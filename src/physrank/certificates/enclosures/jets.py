@@ -70,9 +70,10 @@ class Jet:
         return self._other(other) * self.reciprocal()
 
     def __pow__(self, exponent: Any) -> "Jet":
-        if isinstance(exponent, Jet):
-            return (exponent * self.log()).exp()
-        n = float(self._other(exponent).value.centre)
+        power = self._other(exponent)
+        if not _constant(power):  # a fraction that is no double
+            return (power * self.log()).exp()
+        n = float(power.value.centre)
         if n == 0:
             return self._other(1.0)
         return self._of(self.value**n, self.value ** (n - 1) * n)
@@ -134,7 +135,7 @@ ARITHMETIC: dict[str, Callable[..., Jet]] = {
     "subtract": lambda x, y: x - y,
     "multiply": lambda x, y: x * y,
     "divide": lambda x, y: x / y,
-    "power": lambda x, y: x**y if not _constant(y) else x ** float(y.value.centre),
+    "power": lambda x, y: x**y,
     "negative": lambda x: -x,
     "positive": lambda x: x,
 }

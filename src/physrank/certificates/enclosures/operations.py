@@ -236,7 +236,15 @@ def _converted(x: Value, new_dtype: Any, **_: Any) -> Value:
         if new_dtype != np.float64:
             raise Unenclosed(f"a conversion of floats to {new_dtype}")
         return x
-    return Interval.of(x) if np.issubdtype(new_dtype, np.floating) else np.asarray(x).astype(new_dtype)
+    if not np.issubdtype(new_dtype, np.floating):
+        return np.asarray(x).astype(new_dtype)
+    number = np.asarray(x, np.float64)
+    large = np.abs(number) >= 2.0**53  # whole numbers above are rounded
+    return (
+        Interval(np.where(large, below(number), number), np.where(large, above(number), number))
+        if large.any()
+        else Interval.of(number)
+    )
 
 
 def compared(surely: Callable[[Interval, Interval], tuple[Any, Any]], a: Interval, b: Interval) -> np.ndarray:

@@ -7,7 +7,6 @@ what was meant (`running.CONSTANT`). What has no enclosure raises `Unenclosed`, 
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal
@@ -26,23 +25,11 @@ from physrank.certificates.enclosures.operations import (
     moved,
     on_numbers,
 )
+from physrank.certificates.enclosures.programs import hides
 from physrank.certificates.enclosures.rounding import Interval
 from physrank.certificates.enclosures.running import CONSTANT
 
 LONGEST_LOOP = 2000
-
-
-def program_of(function: Callable[..., Any], *arguments: Any) -> tuple[ClosedJaxpr, Any]:
-    """The program of a function of arrays, and the structure of its result."""
-    with compute.double():
-        shape: list[Any] = []
-
-        def flat(*given: Any) -> list[Any]:
-            found, there = jax.tree.flatten(function(*given))
-            shape.append(there)
-            return [jnp.asarray(x) for x in found]
-
-        return jax.make_jaxpr(flat)(*arguments), shape[0]
 
 
 def plain(program: ClosedJaxpr) -> Callable[..., list[Any]]:
@@ -88,17 +75,9 @@ def _plainly(equation: Any, values: list[Any]) -> list[Any]:
     if equation.primitive.name in ("max", "min"):  # whose derivative compares results with operands, not operands
         larger, (a, b) = equation.primitive.name == "max", values
         return [jnp.where((a >= b) == larger, a, b)]
-    if _hides(equation.params):
+    if hides(equation.params):
         raise Unenclosed(f"a custom derivative inside {equation.primitive.name!r}")
     return bound(equation, values)
-
-
-def _hides(parameters: dict[str, Any]) -> bool:
-    """Whether a custom derivative is somewhere inside."""
-    programs = [p for value in parameters.values() for p in (value if isinstance(value, tuple | list) else [value])]
-    inside = [getattr(p, "jaxpr", p) for p in programs]
-    equations = [e for p in inside for e in getattr(p, "eqns", ())]
-    return any(e.primitive.name.startswith(("custom_", "stop_grad")) or _hides(e.params) for e in equations)
 
 
 def _as_value(given: Any) -> Value:
@@ -130,10 +109,15 @@ def _operation(equation: Any, values: list[Value]) -> list[Value]:
         return _run(inner, values, _operation, _constant)
     if any(var.aval.dtype not in (jnp.float64, jnp.int64, jnp.int32, jnp.bool_) for var in equation.outvars):
         raise Unenclosed(f"{name!r} of {equation.outvars[0].aval.dtype} numbers")
+    if "callback" in name:
+        raise Unenclosed(f"{name!r}: Python may answer differently each time")
     if name == "scan":
         return _scan(parameters, values)
-    if not any(isinstance(value, Interval) for value in values) and name not in ("convert_element_type", "iota"):
-        return [_as_value(x) for x in on_numbers(equation, values)]
+    if name == "cond":
+        return _branch(parameters, values)
+    whole = not any(jnp.issubdtype(var.aval.dtype, jnp.floating) for var in equation.outvars)
+    if whole and not any(isinstance(value, Interval) for value in values):  # floats would be rounded
+        return [np.asarray(x) for x in on_numbers(equation, values)]
     if name in MOVES:
         return moved(equation, values)
     if name in COMPARISONS:
@@ -141,6 +125,14 @@ def _operation(equation: Any, values: list[Value]) -> list[Value]:
     if name not in RULES:
         raise Unenclosed(f"the operation {name!r}")
     return [RULES[name](*values, **parameters)]
+
+
+def _branch(parameters: dict[str, Any], values: list[Value]) -> list[Value]:
+    """Of a condition that holds on the whole box, or of a number of a branch: anything else was refused where it was made."""
+    which, branches = values[0], parameters["branches"]
+    if isinstance(which, Interval):
+        raise Unenclosed("a branch that is chosen by floats")
+    return _run(branches[int(np.clip(which, 0, len(branches) - 1))], values[1:], _operation, _constant)
 
 
 def _scan(parameters: dict[str, Any], values: list[Value]) -> list[Value]:

@@ -24,6 +24,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Literal
 
 from physrank import compute
+from physrank.certificates.enclosures.programs import reading
 from physrank.certificates.enclosures.rounding import UNIT
 from physrank.geometry.space import Array
 
@@ -45,7 +46,7 @@ def bounded(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Any] | 
     if any(getattr(argument, "host", False) for argument in arguments):
         return None
     try:
-        value, error = compute.run(_with_errors, function, *arguments)
+        value, error = compute.run(_with_errors, function, reading(function, *arguments), *arguments)
     except NoRule:
         return None
     return value, jax.tree.map(lambda e: np.where(np.isnan(e), np.inf, e), error)
@@ -60,7 +61,7 @@ def evaluated(function: Callable[..., Any], *arguments: Any) -> tuple[tuple[Any,
     return (value, jax.tree.map(np.zeros_like, value)), False
 
 
-def _with_errors(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
+def _with_errors(function: Callable[..., Any], said: str, *arguments: Any) -> tuple[Any, Any]:
     arrays, rest = eqx.partition(arguments, eqx.is_array)
     leaves, tree = jax.tree.flatten(arrays)
     shape: list[Any] = []

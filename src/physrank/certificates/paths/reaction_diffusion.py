@@ -7,7 +7,7 @@ of the equation is enclosed by whoever uses it.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -55,21 +55,21 @@ class Collocation:
     equation: Equation
     degree: int
 
-    @cached_property
+    @property
     def _to_values(self) -> Array:
         return _values_of_coefficients(self.degree)
 
-    @cached_property
+    @property
     def _to_coefficients(self) -> Array:
         return _coefficients_of_values(self.degree)
 
-    @cached_property
+    @property
     def _first(self) -> Array:
-        return self._to_values @ derivative(self.degree) @ self._to_coefficients
+        return _slopes(self.degree, 1)
 
-    @cached_property
+    @property
     def _second(self) -> Array:
-        return self._to_values @ np.linalg.matrix_power(derivative(self.degree), 2) @ self._to_coefficients
+        return _slopes(self.degree, 2)
 
     @cached_property
     def fields(self) -> tuple[Array, Array, list[Array]]:
@@ -104,9 +104,8 @@ class Collocation:
         value, reaction = e.reaction(values)
         residual = self.diffused(values) + value - f
         root = np.sqrt(np.abs(_interior(a)))
-        modes, rates = np.linalg.eig(-self._second[1:-1, 1:-1])[::-1]
-        modes, rates, shape = np.real(modes), np.real(rates), root.shape
-        back, symbol = np.linalg.inv(modes), np.mean(_interior(reaction) / root**2)
+        (modes, back, rates), shape = _laplacian(self.degree), root.shape
+        symbol = np.mean(_interior(reaction) / root**2)
         for d, length in enumerate(e.lengths):
             symbol = symbol + (rates * (2 / length) ** 2).reshape([-1 if k == d else 1 for k in range(e.dims)])
 
@@ -156,12 +155,28 @@ def _of_grid(state: Array, degree: int) -> Array:
     return _everywhere(_coefficients_of_values(degree), values)
 
 
+@cache  # of a few degrees
+def _slopes(degree: int, order: int) -> Array:
+    """The matrix of a derivative, from values to values."""
+    matrix = np.linalg.matrix_power(derivative(degree), order)
+    return _values_of_coefficients(degree) @ matrix @ _coefficients_of_values(degree)
+
+
+@cache
+def _laplacian(degree: int) -> tuple[Array, Array, Array]:
+    """Modes of −d²/dx² with zero ends, their inverse, and their rates."""
+    rates, modes = np.linalg.eig(-_slopes(degree, 2)[1:-1, 1:-1])
+    return np.real(modes), np.linalg.inv(np.real(modes)), np.real(rates)
+
+
+@cache
 def _values_of_coefficients(degree: int) -> Array:
     """T_k at the Chebyshev–Lobatto nodes, the second column of which are the nodes."""
     k = np.arange(degree + 1)
     return np.cos(np.pi * np.outer(k, k) / degree)
 
 
+@cache
 def _coefficients_of_values(degree: int) -> Array:
     """The inverse of that matrix: itself, with halved ends on both sides, times 2/degree."""
     halves = np.where(np.isin(np.arange(degree + 1), (0, degree)), 0.5, 1.0)

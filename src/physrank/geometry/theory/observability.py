@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from physrank.geometry.comparison import ComparisonSubspace
 from physrank.geometry.space import Array, TaskSpace
-
-INVISIBLE = 1e-8  # a smaller component of a unit vector of 𝒟 in ker 𝒯 counts as round-off
+from physrank.geometry.theory.factorization import Factorization
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,24 +34,12 @@ class Observability:
         roots = np.sqrt(space.weights).ravel()
         matrix = _observation(matrix, space)
         basis = space.coordinates(subspace.basis)  # (rank, size), Euclidean from here on
-        left, singular, right = np.linalg.svd(matrix / roots, full_matrices=False)
-        cut = max(matrix.shape) * np.finfo(np.float64).eps if rtol is None else rtol
-        kept = singular > cut * singular.max(initial=0.0)
-        left, singular, right = left[:, kept], singular[kept], right[kept]
-
-        hidden = basis - (basis @ right.T) @ right
-        _, sizes, vectors = np.linalg.svd(hidden, full_matrices=False)
-        if sizes.max(initial=0.0) > INVISIBLE:
-            return cls(np.inf, None, (vectors[0] / roots).reshape(space.shape), np.zeros(len(matrix)))
-
-        inverse = (right.T / singular) @ left.T  # 𝒯⁺
-        decoder = basis @ inverse
-        factor = ((basis.T @ decoder) / roots[:, None]).reshape(*space.shape, len(matrix))
-        if decoder.size == 0:
-            return cls(0.0, factor, np.zeros(space.shape), np.zeros(len(matrix)))
-        _, norms, worst = np.linalg.svd(decoder, full_matrices=False)
-        direction = ((inverse @ worst[0]) / roots).reshape(space.shape)
-        return cls(float(norms[0]), factor, direction, matrix @ direction.ravel())
+        found = Factorization.of(basis, matrix / roots, rtol)  # κ_𝒟(𝒯) = κ_*(P_𝒟 | 𝒯)
+        direction = (found.direction / roots).reshape(space.shape)
+        if found.factor is None:
+            return cls(np.inf, None, direction, np.zeros(len(matrix)))
+        factor = ((basis.T @ found.factor) / roots[:, None]).reshape(*space.shape, len(matrix))
+        return cls(found.constant, factor, direction, matrix @ direction.ravel())
 
     def two_points(self, noise: float) -> tuple[Array, Array]:
         """(x, n) with ‖n‖ = δ such that (x, n) and (−x, −n) are both observed as 𝒯x + n = 0.
@@ -64,6 +51,23 @@ class Observability:
         if np.isinf(self.constant):
             return self.direction, self.observed
         return noise * self.direction, -noise * self.observed
+
+
+def opposite_targets(space: TaskSpace, outputs: Array, direction: Array) -> tuple[Array, Array]:
+    """(αh, −αh) with α so large that no candidate is best for both, for an h that is not orthogonal to 𝒟.
+
+    Whoever observes 𝒯 with 𝒯h = 0 sees the same of the two: top-1, too, needs ker 𝒯 ⊆ 𝒟^⊥, whatever rule breaks ties.
+    """
+    outputs, h = np.asarray(outputs, np.float64), np.asarray(direction, np.float64)
+    along, sizes = space.inner(outputs, h), space.norm_squared(outputs)
+    apart, off = along[:, None] - along[None, :], np.abs(sizes[:, None] - sizes[None, :])
+    if not np.any(real := np.abs(apart) > 1e-12 * (np.abs(along).max(initial=0.0) + np.finfo(np.float64).tiny)):
+        raise ValueError(
+            "The direction is orthogonal to all differences of the candidates: no target along it decides."
+        )
+    # i beats j at αh once 2α(a_i − a_j) exceeds ‖y_i‖² − ‖y_j‖², for every i with the largest a_i and j without it.
+    alpha = 1 + np.max(off[real] / (2 * np.abs(apart[real])))
+    return alpha * h, -alpha * h
 
 
 def minimax_risk(constant: float, noise: float) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from physrank import equations
+from physrank.geometry.space import Array
 from physrank.lab.equations.constraint import InitialRow
 from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, Misstated, Single, channels
 from physrank.lab.equations.space_time import COMPARED, LEARNING_RATES, POINTS, ROWS, SIZES
@@ -37,6 +38,11 @@ def references(cases: Sequence[BurgersInput], level: str = "first") -> list[Refe
     return [pair.at_end() for pair in burgers.pairs(list(cases), TIMES, COMPARED, level)]
 
 
+def second_method(case: BurgersInput) -> Array:
+    """The terminal state by an adaptive method of order eight, in divergence form."""
+    return burgers.solve_adaptively(case, TIMES[[0, -1]], 2 * COMPARED)[-1, ::2]
+
+
 BURGERS = Equation(
     name="burgers",
     title="Burgers",
@@ -60,5 +66,7 @@ BURGERS = Equation(
     coarse_solves=(CoarseSolve(192), CoarseSolve(96, substeps=2), CoarseSolve(48, substeps=1)),
     certified=Certified(corrections=3, target="continuum"),
     claimed=Claimed(pairs=0.985, top1=0.95),
+    reinferred=(ROWS, COMPARED),
+    second_method=second_method,
     in_paper=True,
 )

@@ -26,7 +26,7 @@ DIFFUSION_REACTION = Rollout(
     change=(0.01, 0.01),
     budgets={
         "smoke": Budget(32, training=4, validation=2, evaluation=3, windows=128, epochs=6, batch=4, features=4),
-        "laptop": Budget(64, training=192, validation=8, evaluation=99, windows=4096, epochs=30, batch=8, features=16),
+        "laptop": Budget(64, training=192, validation=8, evaluation=99, windows=2048, epochs=24, batch=8, features=16),
         "paper": Budget(
             128, training=900, validation=16, evaluation=99, windows=81_900, epochs=50, batch=8, features=32
         ),

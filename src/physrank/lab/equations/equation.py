@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from physrank import compute
 from physrank.certificates.certify import Method
+from physrank.geometry.space import Array
 from physrank.lab.equations.constraint import InitialRow, ZeroEdges
 from physrank.lab.inputs import STRATA, shifted_strata
 from physrank.lab.references.reference import Reference
@@ -100,7 +101,8 @@ class Equation:
     order of `grid`, and `channel` where the problem expects it; scalar equations have no such axis.
 
     Its truth: `problem` on `points`, `mistaken` (that problem with one number mis-stated), and `references` in task
-    space at the levels of `solver`, a module of `lab/references`.
+    space at the levels of `solver`, a module of `lab/references`; `second_method` solves an input in another way
+    altogether, on the same nodes, to see whether references decide rightly.
 
     Its studies: `coarse_solves` of the yardstick, `certified`, `claimed`, and `reinferred`, the grid on which checkpoints are
     run again, if they are. `in_paper` puts its libraries into the paper's groups; others get a group of their own.
@@ -132,6 +134,7 @@ class Equation:
     certified: Certified
     claimed: Claimed | None = None
     reinferred: tuple[int, int] | None = None
+    second_method: Callable[[Any], Array] | None = None
     in_paper: bool = False
 
     def __post_init__(self) -> None:

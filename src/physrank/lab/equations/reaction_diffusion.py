@@ -6,6 +6,7 @@ import numpy as np
 
 from physrank import equations
 from physrank.certificates import ContinuumReactionDiffusion
+from physrank.geometry.space import Array
 from physrank.lab.equations.constraint import ZeroEdges
 from physrank.lab.equations.equation import (
     Certified,
@@ -22,6 +23,7 @@ from physrank.lab.references import chebyshev, reaction_diffusion
 from physrank.lab.references.reference import Reference
 
 NODES, COMPARED = 34, 128
+SPECTRAL = 40  # Chebyshev nodes of the second method
 
 
 def features(cases: Sequence[ReactionDiffusionInput], points: int | None = None) -> Single:
@@ -52,6 +54,11 @@ def against_equation(case: ReactionDiffusionInput) -> ContinuumReactionDiffusion
     return ContinuumReactionDiffusion(case.diffusion, case.forcing)
 
 
+def second_method(case: ReactionDiffusionInput) -> Array:
+    """The field by Chebyshev collocation."""
+    return chebyshev.evaluate(chebyshev.solve(case, SPECTRAL), np.linspace(0, 1, COMPARED + 2))
+
+
 REACTION_DIFFUSION = Equation(
     name="reaction_diffusion",
     title="reaction–diffusion",
@@ -80,5 +87,6 @@ REACTION_DIFFUSION = Equation(
     certified=Certified(corrections=2, target="same grid", against_equation=against_equation),
     claimed=Claimed(pairs=1.0, top1=1.0),
     reinferred=(COMPARED + 2, COMPARED + 2),
+    second_method=second_method,
     in_paper=True,
 )

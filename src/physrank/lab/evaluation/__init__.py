@@ -2,6 +2,7 @@
 
 from physrank.lab.evaluation.advice import solve_or_rank
 from physrank.lab.evaluation.bootstrap import SEEDS, Interval, clustered, hierarchical, panel_selection_bootstrap
+from physrank.lab.evaluation.detection import auprc, auroc, auroc_gain
 from physrank.lab.evaluation.margins import (
     Deciles,
     Flips,
@@ -22,6 +23,9 @@ __all__ = [
     "Outcomes",
     "Recovery",
     "RunnerUp",
+    "auprc",
+    "auroc",
+    "auroc_gain",
     "best_runner_up",
     "clustered",
     "concordance",

@@ -15,6 +15,8 @@ POPULATIONS = (
     "demo",
     "additional",
     "stress",
+    "selection",
+    "service",
 )
 STRATA = ("training", "frequency", "parameter", "combined")
 

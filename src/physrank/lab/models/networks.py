@@ -21,7 +21,7 @@ def build(library: AnyLibrary, profile: Profile, run: int = 0) -> torch.nn.Modul
 def _whole(library: Library, profile: Profile) -> torch.nn.Module:
     """From inputs to whole solutions."""
     equation = library.declared
-    size, channels = equation.size(profile.name), (equation.inputs, equation.outputs)
+    size, channels = library.size(profile), (equation.inputs, equation.outputs)
     if library.architecture == "fno":
         network = fno(*channels, width=size.fno_width, modes=size.fno_modes)
         return constrained(network, equation.constraint)

@@ -12,12 +12,18 @@ from physrank.lab.libraries import GROUPS, AnyLibrary, Profile, RolloutLibrary
 from physrank.lab.store.files import StoreError, digest, sha256
 
 STORED_POPULATIONS = ("evaluation", "panel", "deployment")  # of the primary libraries
+LONG_POPULATIONS = (
+    "selection",
+    "service",
+)  # of the additional ones, beside the inputs on which candidates are compared
 
 
 def count(profile: Profile, population: str) -> int:
     if population == "panel":
         return profile.panels * profile.panel_size
-    return profile.deployment if population == "deployment" else profile.evaluation
+    if population == "selection":
+        return profile.long_panels * profile.long_size
+    return {"deployment": profile.deployment, "service": profile.service}.get(population, profile.evaluation)
 
 
 def path(store: Path, profile: Profile, library: AnyLibrary, population: str, realization: str = "native") -> Path:
@@ -55,7 +61,8 @@ def _absent(source: Path, profile: Profile, library: AnyLibrary) -> str:
 def wanted(library: AnyLibrary) -> list[tuple[str, str]]:
     """(population, realization) of every file the studies read of a library."""
     if isinstance(library, RolloutLibrary) or library not in GROUPS["primary"]:
-        return [(library.instances, "native")]
+        more = LONG_POPULATIONS if library in GROUPS["additional"] else ()
+        return [(name, "native") for name in (library.instances, *more)]
     again = [("evaluation", "reinferred")] if library.declared.reinferred else []
     return [(name, "native") for name in STORED_POPULATIONS] + again
 

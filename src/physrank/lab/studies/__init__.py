@@ -2,6 +2,7 @@
 
 from physrank.lab.studies import (
     additional,
+    beyond,
     certificates,
     composition,
     controls,
@@ -10,9 +11,14 @@ from physrank.lab.studies import (
     doubt,
     flow_1d,
     flow_2d,
+    mechanism,
     panels,
+    phase,
     primary,
+    quality,
     race,
+    resolution,
+    selection,
     sine_gordon,
     variational,
 )
@@ -32,4 +38,10 @@ STUDIES = {
     diffusion_reaction.NAME: diffusion_reaction,
     flow_1d.NAME: flow_1d,
     flow_2d.NAME: flow_2d,
+    "mechanism": mechanism,
+    "resolution": resolution,
+    "beyond": beyond,
+    "phase": phase,
+    "selection": selection,
+    "quality": quality,
 }

@@ -32,6 +32,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         },
         "hierarchical": _equal_weights(found["medoid"]),
         "cells": {anchor: tables.cells(many, ("shared", "raw"), strict=True) for anchor, many in found.items()},
+        "input_fingerprint": tables.input_fingerprints(GROUPS["additional"]),
         "paper": PAPER,
     }
     return result, _figure(result)

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from physrank import certificates, compute, geometry, ranking
 from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS, Equation
+from physrank.lab.evaluation.compact import rounded
 from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.references.reference import Reference
 from physrank.lab.studies import continuum, energies, validated
@@ -41,6 +42,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         "energies": energies.coverage(context),
         "continuum": continuum.coverage(context),
         "validated": validated.coverage(context, GROUPS["primary"]),
+        "few_ratios": _ratios(few),
         "input_fingerprint": input_fingerprints(GROUPS["primary"]),
         "paper": PAPER,
     }
@@ -116,6 +118,12 @@ def _distance(problem: Any, state: JaxArray, zero: JaxArray) -> JaxArray:
     metric = problem.secant_metric(state)
     error = metric.free(state - zero)
     return jnp.sqrt(jnp.sum(error * metric.apply(error)))
+
+
+def _ratios(tables: list[dict[str, Array]]) -> dict[str, list[float]]:
+    """Bounds over margins after one correction: of all pairs, and the largest of every case."""
+    rows = np.concatenate([t["bounds"][:, 0] / np.maximum(t["margins"][:, 0], 1e-300) for t in tables])
+    return {"ratios": rounded(np.sort(rows, axis=None)), "largest_by_case": rounded(rows.max(axis=1))}
 
 
 def _row(tables: list[dict[str, Array]], k: int) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, Recovery, clustered
 from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of
+from physrank.lab.studies._kit.checking import second_method
+from physrank.lab.studies._kit.pooling import Case, interleaved, pools
 from physrank.ranking import scorers
 from physrank.ranking.candidates import Candidates
 
-Case = tuple[Any, dict[str, Array]]
 NUMBERS = (2, 4, 8, 16)
 WARM_UPS, REPEATS = 2, 10
 PAPER = {
@@ -28,8 +29,8 @@ PAPER = {
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
     small, large = min(24, context.profile.evaluation), min(48, context.profile.evaluation)
     eight = [_eight(context, library, small) for library in GROUPS["primary"]]
-    sixteen = {pool[0].name[:-3]: _pooled(context, pool, large) for pool in _pools()}
-    cost = {name: _cost(context, pool) for pool in _pools() for name in [pool[0].name[:-3]]}
+    sixteen = {pool[0].name[:-3]: _pooled(context, pool, large) for pool in pools()}
+    cost = {name: _cost(context, pool) for pool in pools() for name in [pool[0].name[:-3]]}
     clusters = [f"{library.equation}-{k}" for library in GROUPS["primary"] for k in range(small)]
     crossed = np.concatenate([found["cross-fit correct"] for found in eight])
     counted = np.concatenate([found["cross-fit pairs"] for found in eight])
@@ -62,15 +63,13 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
             ),
         },
         "cost": cost,
+        "second_method": {
+            equation.name: second_method(context, equation, [x for x in GROUPS["primary"] if x.declared is equation])
+            for equation in equations_of(GROUPS["primary"])
+        },
         "paper": PAPER,
     }
     return result, _figure(cost)
-
-
-def _pools() -> list[tuple[Library, Library]]:
-    """The two ensembles of each equation and architecture."""
-    primary = GROUPS["primary"]
-    return [(primary[k], primary[k + 1]) for k in range(0, len(primary), 2)]
 
 
 def _recovery(found: Sequence[dict[str, Array]], method: str) -> dict[str, Any]:
@@ -120,24 +119,12 @@ def _eight(context: Context, library: Library, count: int) -> dict[str, Array]:
     return found | context.cached("cross-fit", _key(context, [library], count), make)
 
 
-def _interleaved(context: Context, pool: tuple[Library, Library], count: int) -> list[Case]:
-    """Sixteen candidates, the two ensembles in turn."""
-    both = [list(problems_and_candidates(context, library, "evaluation", limit=count)) for library in pool]
-    cases = []
-    for (problem, first), (_, second) in zip(*both, strict=True):
-        merged: dict[str, Array] = {}
-        for (name_a, a), (name_b, b) in zip(first.items(), second.items(), strict=True):
-            merged |= {f"{pool[0].member}-{name_a}": a, f"{pool[1].member}-{name_b}": b}
-        cases.append((problem, merged))
-    return cases
-
-
 def _pooled(context: Context, pool: tuple[Library, Library], count: int) -> dict[str, Array]:
     return measure(
         context,
         f"{pool[0].name[:-3]} pooled",
         _key(context, pool, count),
-        lambda: _interleaved(context, pool, count),
+        lambda: interleaved(context, pool, count),
         lambda: references_of(context, pool[0], "evaluation")[:count],
         {
             "shared": scorers.SharedResponse(),
@@ -149,7 +136,7 @@ def _pooled(context: Context, pool: tuple[Library, Library], count: int) -> dict
 
 def _cost(context: Context, pool: tuple[Library, Library]) -> dict[str, dict[str, float]]:
     """Median seconds after candidate inference, first input of each stratum, after warm-ups, nested libraries."""
-    cases = _interleaved(context, pool, 3)
+    cases = interleaved(context, pool, 3)
     table: dict[str, dict[str, float]] = {}
     for number in NUMBERS:
         few = [(p, dict(list(c.items())[:number])) for p, c in cases]
@@ -186,6 +173,14 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
             f"a whole shared ranking of 16 candidates costs less than twice one of 2 (at most {max(flat):.2f} times)",
             max(flat) < 2,
         ),
+        *[
+            (
+                f"{name}: another method altogether changes no outcome on {row['inputs']} suspect inputs "
+                f"({row['outcomes_changed']} of {row['pairs']:,} pairs, {row['winners_changed']} winners)",
+                row["outcomes_changed"] == row["winners_changed"] == 0,
+            )
+            for name, row in result.get("second_method", {}).items()
+        ],
     ]
 
 

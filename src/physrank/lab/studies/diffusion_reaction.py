@@ -15,6 +15,7 @@ from physrank.geometry import ComparisonSubspace, TaskSpace
 from physrank.geometry.space import Array
 from physrank.lab.equations.diffusion_reaction import DIFFUSION_REACTION, tight
 from physrank.lab.evaluation import Outcomes
+from physrank.lab.evaluation.compact import quantiles
 from physrank.lab.evaluation.objectives import OBJECTIVES, SCOPES, distances
 from physrank.lab.libraries import ROLLED
 from physrank.lab.references.reference import unresolved_pairs, unresolved_top1
@@ -79,6 +80,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         "contraction": {
             what: float(np.median(found[f"{what} before"] / found[f"{what} after"])) for what in ("full", "comparison")
         },
+        "routes": _routes(found),
         "median_seconds": float(np.median(found["seconds"])),
         "input_fingerprint": DIFFUSION_REACTION.input_fingerprint,
         "paper": PAPER,
@@ -116,6 +118,26 @@ def measure(truth: Array, candidates: dict[str, Array], *, refine: bool) -> dict
         "failed": np.array(failed),
         "seconds": np.array(found.scoring.seconds),
     } | {name: np.array(value) for name, value in sizes.items()}
+
+
+def _routes(found: dict[str, Array]) -> dict[str, Any]:
+    """Of every input, under the last objective: its best model, the one that matched scores choose, and regrets."""
+    k = OBJECTIVES.index(HIGH)
+    losses, matched = found["losses"][:, k], found["matched"][:, k]
+    fixed = np.broadcast_to(found["losses"][:, 0].mean(axis=0), losses.shape)
+    ways = {
+        "shared": matched,
+        "medoid centrality": found["common"][:, k],
+        "raw": found["raw"],
+        "best fixed model": fixed,
+    }
+    outcomes = {way: Outcomes.of(losses, scores) for way, scores in ways.items()}
+    return {
+        "objective": HIGH,
+        "best": losses.argmin(axis=1).tolist(),
+        "chosen": outcomes["shared"].selected.tolist(),
+        "regret": {way: quantiles(outcome.normalized_regret) for way, outcome in outcomes.items()},
+    }
 
 
 def _objective(found: dict[str, Array], k: int) -> dict[str, Any]:

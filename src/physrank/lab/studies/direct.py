@@ -10,6 +10,7 @@ from physrank.lab.equations import EQUATIONS, Equation
 from physrank.lab.evaluation import Outcomes, Recovery, solve_or_rank
 from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of
+from physrank.lab.studies._kit.tables import input_fingerprints
 from physrank.ranking import scorers
 from physrank.rungs.climb import ARITHMETIC as LADDER_VERSION
 
@@ -29,7 +30,13 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         libraries = [library for library in GROUPS["primary"] if library.declared is equation]
         found = [_measure(context, library, methods) for library in libraries]
         table[equation.name] = {method: _row(found, method) for method in methods}
-    result = {"study": "direct", "profile": context.profile.name, "table": table, "advice": advice(table)}
+    result = {
+        "study": "direct",
+        "profile": context.profile.name,
+        "table": table,
+        "advice": advice(table),
+        "input_fingerprint": input_fingerprints(GROUPS["primary"]),
+    }
     return result, _figure(table)
 
 

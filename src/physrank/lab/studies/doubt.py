@@ -10,6 +10,7 @@ from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of
+from physrank.lab.studies._kit.tables import input_fingerprints
 from physrank.rungs.climb import ARITHMETIC as LADDER_VERSION
 
 TIE = 1e-6
@@ -40,6 +41,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         "pooled": _row(list(found.values())),
         "ladder": {name: _row(tables) | {"ended_on": _ended(tables)} for name, tables in on_ladder.items()},
         "curves": {name: _curve(tables) for name, tables in of.items()},
+        "input_fingerprint": input_fingerprints(GROUPS["primary"]),
     }
     return result, _figure(result)
 
@@ -78,9 +80,7 @@ def _measure(context: Context, library: Library, effort: str) -> dict[str, Array
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     key = context.content(library, "evaluation") | {"arithmetic": ARITHMETIC}
-    return context.cached(
-        "doubt", key | ({} if effort == "response" else {"effort": effort, "ladder": LADDER_VERSION}), make
-    )
+    return context.cached("doubt", key | {"effort": effort, "ladder": LADDER_VERSION}, make)
 
 
 def _row(tables: list[dict[str, Array]]) -> dict[str, Any]:

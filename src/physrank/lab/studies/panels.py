@@ -5,14 +5,16 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from physrank.geometry.decisions import REGRET_FLOOR
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, panel_selection_bootstrap
-from physrank.lab.libraries import GROUPS
+from physrank.lab.libraries import GROUPS, Library
 from physrank.lab.studies._kit import drawing
-from physrank.lab.studies._kit.cases import Cases, Context, evaluate
+from physrank.lab.studies._kit.cases import Cases, Context, evaluate, problems_and_candidates, trusted
+from physrank.lab.studies._kit.choosing import by_library, judged, winners
+from physrank.ranking import scorers
 
-CHOOSERS = ("shared", "raw", "mean centrality", "validation")
+WISE = "candidate-wise"
+CHOOSERS = ("shared", "raw", "mean centrality", "medoid centrality", "validation", WISE)
 PAPER = {
     "shared": {"3": 0.1269, "6": 0.1335, "12": 0.0481, "24": 0.0351},
     "raw": {"3": 0.266, "6": 0.2506, "12": 0.2148, "24": 0.1866},
@@ -20,63 +22,61 @@ PAPER = {
 
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
-    profile = context.profile
-    chosen_on = [evaluate(context, library, "panel", reveal=False) for library in GROUPS["primary"]]
-    judged_on = [evaluate(context, library, "deployment") for library in GROUPS["primary"]]
+    profile, libraries = context.profile, GROUPS["primary"]
+    chosen_on = [evaluate(context, library, "panel", reveal=False) for library in libraries]
+    judged_on = [evaluate(context, library, "deployment") for library in libraries]
+    scores = {method: [c.scores[method] for c in chosen_on] for method in CHOOSERS if method != WISE}
+    scores[WISE] = [_one_by_one(context, library) for library in libraries]
     sizes = [b for b in (3, 6, 12, 24) if b <= profile.panel_size]
     joined = [b for b in (48, 72, 96, 144, 192) if b <= profile.panels * profile.panel_size and b > profile.panel_size]
     risk = np.stack([c.losses.mean(axis=0) for c in judged_on])  # (libraries, candidates)
     table: dict[str, dict[str, Any]] = {method: {} for method in CHOOSERS}
+    cells: dict[str, dict[str, Any]] = {}
     for method in CHOOSERS:
-        for size in sizes:
-            picks = np.stack([_picks(cases, method, size, profile.panels, profile.panel_size) for cases in chosen_on])
-            table[method][str(size)] = _row(picks, risk) | {"interval": _interval(picks, judged_on)}
-        for size in joined:  # panels joined end to end, each starting at another one
-            picks = np.stack([_joined(cases, method, size, profile.panels, profile.panel_size) for cases in chosen_on])
-            table[method][str(size)] = _row(picks, risk)
+        for size in (*sizes, *joined):
+            picks = np.stack([_picks(of, size, profile.panels, profile.panel_size) for of in scores[method]])
+            table[method][str(size)] = judged(picks, risk)
+            if size in sizes:
+                table[method][str(size)] |= {"interval": _interval(picks, judged_on)}
+            if size == sizes[-1]:
+                cells[method] = by_library([library.name for library in libraries], picks, risk)
     result = {
         "study": "panels",
         "profile": profile.name,
-        "libraries": len(chosen_on),
+        "libraries": len(libraries),
         "panels": profile.panels,
         "sizes": sizes + joined,
         "table": table,
+        "cells": cells,
         "paper": PAPER,
     }
     return result, _figure(result)
 
 
-def _picks(cases: Cases, method: str, size: int, panels: int, length: int) -> np.ndarray:
-    """The winner of each panel's first `size` inputs: the strata rotate, so every prefix of three is balanced."""
-    return _winners(cases.scores[method].reshape(panels, length, -1)[:, :size])
+def _one_by_one(context: Context, library: Library) -> Array:
+    """Scores of the panel's inputs from one response per candidate."""
+    inputs = context.profile.panels * context.profile.panel_size
+
+    def make() -> dict[str, Array]:
+        scorer, rows = scorers.CandidateWise(), []
+        for problem, candidates in problems_and_candidates(context, library, "panel"):
+            rows.append(trusted(scorer(problem, candidates)))
+            context.progress(f"{library.name}, panel: {WISE}", len(rows), inputs)
+        return {"scores": np.stack(rows)}
+
+    return context.cached("panel-candidate-wise", context.content(library, "panel"), make)["scores"]
 
 
-def _joined(cases: Cases, method: str, size: int, panels: int, length: int) -> np.ndarray:
-    scores = cases.scores[method].reshape(panels, length, -1)
+def _picks(scores: Array, size: int, panels: int, length: int) -> np.ndarray:
+    """The winner of each panel's first `size` inputs: the strata rotate, so every prefix of three is balanced.
+
+    Longer ones are panels joined end to end, each starting at another one.
+    """
+    cut = scores.reshape(panels, length, -1)
+    if size <= length:
+        return winners(cut[:, :size])
     count = size // length
-    return _winners(np.stack([np.concatenate([scores[(p + k) % panels] for k in range(count)]) for p in range(panels)]))
-
-
-def _winners(scores: Array) -> np.ndarray:
-    """The least mean score of each panel `(panels, inputs, candidates)`, over the inputs that were resolved."""
-    resolved: np.ndarray = np.all(np.isfinite(scores), axis=2)
-    if not np.all(np.any(resolved, axis=1)):
-        raise ValueError("A panel has no input whose response was resolved: there is nothing to choose from.")
-    return np.argmin(np.mean(scores, axis=1, where=resolved[:, :, None]), axis=1)
-
-
-def _row(picks: np.ndarray, risk: Array) -> dict[str, Any]:
-    """Over all (library, panel) routes."""
-    best, worst = risk.min(axis=1, keepdims=True), risk.max(axis=1, keepdims=True)
-    excess = np.take_along_axis(risk, picks, axis=1) - best
-    places = np.argsort(np.argsort(risk, axis=1, kind="stable"), axis=1)
-    return {
-        "routes": int(picks.size),
-        "mean_normalized_regret": float((excess / np.maximum(worst - best, REGRET_FLOOR)).mean()),
-        "exact": int(np.sum(picks == risk.argmin(axis=1)[:, None])),
-        "tolerant": int(np.sum(excess <= 1e-6)),
-        "top2": int(np.sum(np.take_along_axis(places, picks, axis=1) < 2)),
-    }
+    return winners(np.stack([np.concatenate([cut[(p + k) % panels] for k in range(count)]) for p in range(panels)]))
 
 
 def _interval(picks: np.ndarray, judged_on: list[Cases]) -> dict[str, Any]:
@@ -100,12 +100,13 @@ def _figure(result: dict[str, Any]) -> Figure:
     regret, top = figure.subplots(1, 2)
     for method, rows in result["table"].items():
         sizes = [int(b) for b in rows]
-        options = {"color": drawing.COLOURS[method], "label": method, "markersize": 4}
-        regret.plot(sizes, [row["mean_normalized_regret"] for row in rows.values()], "o-", **options)
-        top.plot(sizes, [row["top2"] / row["routes"] for row in rows.values()], "o-", **options)
+        options = {"color": drawing.COLOURS.get(method, "#1b1f24"), "label": method, "markersize": 4}
+        style = "s:" if method == WISE else "o-"
+        regret.plot(sizes, [row["mean_normalized_regret"] for row in rows.values()], style, **options)
+        top.plot(sizes, [row["top2"] / row["routes"] for row in rows.values()], style, **options)
     for axis, title in ((regret, "mean normalized regret"), (top, "choice among the two best")):
         axis.set(xscale="log", xlabel="inputs in the panel", title=title)
         axis.set_xticks(result["sizes"], [str(b) for b in result["sizes"]], fontsize=7)
         axis.minorticks_off()
-    figure.legend(*regret.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    figure.legend(*regret.get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False, fontsize=8)
     return figure

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from physrank.geometry.space import Array
 from physrank.lab.libraries import GROUPS, Library
 from physrank.lab.studies._kit.cases import Context, problems_and_candidates, trusted
+from physrank.lab.studies._kit.tables import input_fingerprints
 from physrank.ranking.duels import Duels
 
 TOLERANCES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
@@ -32,6 +33,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         "table": rows,
         "half": {str(size): _half(tables, size) for size in sizes},
         "by_library": {name: _row({name: table}, sizes[-1], 0.05) for name, table in tables.items()},
+        "input_fingerprint": input_fingerprints(GROUPS["primary"]),
     }
     return result, _figure(result)
 

@@ -7,9 +7,12 @@ from matplotlib.figure import Figure
 
 from physrank.geometry.space import Array
 from physrank.lab.equations import REALIZATIONS
+from physrank.lab.equations.reaction_diffusion import REACTION_DIFFUSION
 from physrank.lab.evaluation import Outcomes, Recovery, flips
+from physrank.lab.evaluation.compact import quantiles
 from physrank.lab.libraries import GROUPS, Library
 from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of
+from physrank.lab.studies._kit.tables import input_fingerprints
 from physrank.ranking import scorers
 
 SCORERS = {
@@ -23,7 +26,7 @@ PAPER = {"raw": 0.59758, "common energy": 0.82718, "adapted majorant": 0.82713, 
 
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
-    libraries = [library for library in GROUPS["primary"] if library.declared.reinferred]
+    libraries = [library for library in GROUPS["primary"] if library.equation == REACTION_DIFFUSION.name]
     found = {
         realization: [_measure(context, library, realization) for library in libraries] for realization in REALIZATIONS
     }
@@ -37,6 +40,8 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
             name: {method: _row(tables, method) for method in SCORERS} for name, tables in found.items()
         },
         "flips_between_realizations": _flips(found),
+        "regret": {method: quantiles(_outcomes(everything, method).normalized_regret) for method in SCORERS},
+        "input_fingerprint": input_fingerprints(libraries),
         "paper": PAPER,
     }
     return result, _figure(result)
@@ -53,10 +58,13 @@ def _measure(context: Context, library: Library, realization: str) -> dict[str, 
     )
 
 
+def _outcomes(tables: list[dict[str, Array]], method: str) -> Outcomes:
+    return Outcomes.of(*(np.concatenate([t[key] for t in tables]) for key in ("losses", f"score {method}")))
+
+
 def _row(tables: list[dict[str, Array]], method: str) -> dict[str, Any]:
-    losses, scores = (np.concatenate([t[key] for t in tables]) for key in ("losses", f"score {method}"))
     return {
-        **Recovery.from_outcomes(Outcomes.of(losses, scores)).to_dict(),
+        **Recovery.from_outcomes(_outcomes(tables, method)).to_dict(),
         "inverse_actions": INVERSE_ACTIONS[method],
         "median_seconds": float(np.median(np.concatenate([t[f"seconds {method}"] for t in tables]))),
     }

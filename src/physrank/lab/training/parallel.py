@@ -5,12 +5,13 @@ Needs the `lab` extra (`pip install .[lab]`).
 
 import multiprocessing
 import os
-import queue
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import connection
 from pathlib import Path
+from typing import Any, cast
 
 from physrank.lab.libraries import AnyLibrary, Profile, RolloutLibrary
 from physrank.lab.store import trajectories
@@ -31,32 +32,46 @@ def train(
     wanted = [(library, run) for library in libraries for run in range(library.runs)]
     epochs = {f"{library.name} run {run}": library.sized(profile).epochs for library, run in wanted}
     context = multiprocessing.get_context("spawn")  # torch and JAX keep threads, which fork does not carry over
-    jobs, news = context.Queue(), context.Queue()
-    for job in wanted:
-        jobs.put(job)
-    count = min(workers or os.cpu_count() or 1, len(wanted))
-    processes = [
-        context.Process(target=_work, args=(store, profile, jobs, news, os.getpid()), daemon=True) for _ in range(count)
-    ]
+    # Pipes, not queues: a queue's semaphores outlive a program that is interrupted, and Python says so.
+    processes, wires = [], []
     with _deaf():
-        for process in processes:
+        for _ in range(min(workers or os.cpu_count() or 1, len(wanted))):
+            mine, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(store, profile, theirs, os.getpid()), daemon=True)
             process.start()
-    finished = 0
+            theirs.close()  # so that its end is noticed
+            processes.append(process)
+            wires.append(mine)
     try:
-        while finished < len(wanted):
-            try:
-                name, epoch, failure = news.get(timeout=1.0)
-            except queue.Empty:
-                if not any(process.is_alive() for process in processes):
-                    raise StoreError("All training processes ended before their work was done.") from None
-                continue
-            if failure:
-                raise StoreError(f"{name}: {failure}")
-            progress(name, epoch, epochs[name])
-            finished += epoch == epochs[name]
+        _watched(wires, wanted, lambda name, epoch: progress(name, epoch, epochs[name]))
     finally:
         for process in processes:
             process.terminate()  # every epoch is on disk
+
+
+def _watched(wires: Sequence[Any], jobs: Sequence[Any], progress: Callable[[str, int], None]) -> None:
+    """Hands out jobs, one to each worker at a time, until all are done."""
+    waiting, busy = list(reversed(jobs)), list(wires)
+    for wire in wires:
+        _alive(wire.send, waiting.pop())
+    while busy:
+        for wire in cast(list[Any], connection.wait(busy)):
+            name, epoch, failure = _alive(wire.recv)
+            if failure:
+                raise StoreError(f"{name}: {failure}")
+            if epoch is not None:
+                progress(name, epoch)
+            elif waiting:
+                _alive(wire.send, waiting.pop())
+            else:
+                busy.remove(wire)
+
+
+def _alive(call: Callable[..., Any], *given: Any) -> Any:
+    try:
+        return call(*given)
+    except (EOFError, OSError):
+        raise StoreError("A training process ended before its work was done; start anew, and it goes on.") from None
 
 
 @contextmanager
@@ -72,28 +87,20 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(store: Path, profile: Profile, jobs, news, parent: int) -> None:
+def _work(store: Path, profile: Profile, wire: Any, parent: int) -> None:
+    """One run after the other: (name, epoch, None) as it goes on, (name, None, None) when it is done, a failure as a text."""
     while True:
-        try:
-            library, run = jobs.get(timeout=1.0)
-        except queue.Empty:
-            return
+        library, run = wire.recv()
         name = f"{library.name} run {run}"
 
         def report(epoch: int, loss: float, name: str = name) -> None:
             del loss
-            news.put((name, epoch, None))
+            wire.send((name, epoch, None))
 
         try:
             train_run(store, profile, library, run, report, stop=lambda: os.getppid() != parent)
         except Exception as problem:  # one message to the parent, which stops everything
-            news.put(
-                (
-                    name,
-                    0,
-                    str(problem)
-                    if isinstance(problem, StoreError | OSError)
-                    else f"{type(problem).__name__}: {problem}",
-                )
-            )
+            said = str(problem) if isinstance(problem, StoreError | OSError) else f"{type(problem).__name__}: {problem}"
+            wire.send((name, None, said))
             return
+        wire.send((name, None, None))

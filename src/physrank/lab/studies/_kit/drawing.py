@@ -5,23 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from physrank.lab.equations import EQUATIONS
+from physrank.lab.figures.style import COLOURS, cell_label
 
-COLOURS = {
-    "shared": "#c2185b",
-    "raw": "#5c6f82",
-    "mean centrality": "#8d9db6",
-    "medoid centrality": "#a9b8c9",
-    "validation": "#c9a227",
-    "wrong input": "#7a9e7e",
-    "reversed": "#b7b7b7",
-}
-
-
-def cell_label(name: str) -> str:
-    """burgers-fno-e1 → B FNO e1."""
-    equation, architecture, member = name.rsplit("-", 2)
-    return f"{EQUATIONS[equation].label} {architecture.upper()} {member}"
+__all__ = ["COLOURS", "cell_label", "paired_bars"]
 
 
 def paired_bars(axis: Any, labels: Sequence[str], series: Mapping[str, Sequence[float]], title: str) -> None:

@@ -1,0 +1,1 @@
+"""The paper's figures, redrawn from stored results in one style."""

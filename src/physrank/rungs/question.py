@@ -1,0 +1,186 @@
+"""The question that physics is asked: candidates' outputs y_i, and what any change of the proxy does to their gaps.
+
+    ⟨change, y_i − c⟩ for a centre c  ─►  ⟨change, y_i − y_j⟩ for every pair
+
+Everything that is decided needs the candidates in these products only; all changes of a rung go through them together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from physrank.geometry import TaskSpace
+from physrank.geometry.space import Array
+from physrank.tasks import Task
+
+MANY = 64  # candidates up to which every distance between two of them is computed
+FAR = 100.0  # times as far from the middle of the candidates as half of them: no place to measure differences from
+CANCELLED = 1e-3  # of its terms: a squared distance below is computed from differences
+BLOCK = 1 << 15  # numbers that are worked on at a time: they stay in the cache, and no new memory is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked of the physics: candidates' outputs y_i under a task, in the space where they are compared."""
+
+    task: Task
+    outputs: Array  # (N, *output); NaN for excluded candidates
+    space: TaskSpace
+
+    @classmethod
+    def of(cls, task: Task, states: Array, valid: np.ndarray) -> "Question":
+        outputs = task.outputs(states)
+        shown = outputs if valid.all() else np.where(valid.reshape(-1, *[1] * (outputs.ndim - 1)), outputs, np.nan)
+        return cls(task, shown, task.space(shown))
+
+    @property
+    def many(self) -> bool:
+        return len(self.outputs) > MANY
+
+    @cached_property
+    def unit(self) -> float:
+        """A power of two in which outputs are measured before anything is squared: 1e-300 ranks like 1."""
+        with np.errstate(over="ignore"):
+            squares = np.vdot(self.outputs, self.outputs).real
+        if 1e-200 < squares < 1e200:  # one reading is enough for ordinary numbers
+            return 1.0
+        size = max((_largest(block) for _, block in _blocks(self.outputs)), default=0.0)
+        return 1.0 if size == 0 or 1e-120 < size < 1e120 else float(2.0 ** np.floor(np.log2(size)))
+
+    def measured(self, values: Array) -> Array:
+        """Outputs, or changes of them, in that unit."""
+        return values if self.unit == 1.0 else values / self.unit
+
+    @cached_property
+    def centre(self) -> Array:
+        """c: the first candidate that counts and is not far from all others, whose differences that would hide."""
+        strides = (slice(None, None, max(n // 8, 1)) for n in self.outputs.shape[1:])  # a few places tell
+        seen = self.outputs[(slice(None), *strides)]
+        counts = ~np.isnan(seen[(slice(None), *[0] * (seen.ndim - 1))])
+        with np.errstate(over="ignore", invalid="ignore"):
+            middle = np.median(seen.real[counts], axis=0) + (
+                1j * np.median(seen.imag[counts], axis=0) if np.iscomplexobj(seen) else 0.0
+            )
+            apart = np.abs(seen - middle).max(axis=tuple(range(1, seen.ndim)), initial=0.0)
+            near = counts & (apart <= FAR * np.median(apart[counts]))
+        return self.outputs[int(np.argmax(near if near.any() else counts))]
+
+    def _rows(self, outputs: Array) -> Array:
+        """√M (y_i − c) as rows, in units: differences first, so that large common parts do not cancel."""
+        apart = outputs - self.centre
+        return self.space.coordinates(apart if self.unit == 1.0 else apart / self.unit, overwrite=True)
+
+    @cached_property
+    def _known(self) -> dict[str, Array]:
+        """What the first reading of the candidates found: `squares`, and for few of them the products of all pairs."""
+        return {}
+
+    @property
+    def squares(self) -> Array:
+        """‖y_i − c‖², in units²."""
+        if not self._known:
+            self.products([self.centre])
+        return self._known["squares"]
+
+    def products(self, changes: Sequence[Array]) -> Array:
+        """⟨change, y_i − c⟩ of every change (first axis) and candidate, in units²: the candidates are read once."""
+        number, few, first = len(self.outputs), not self.many, not self._known
+        products, squares = np.zeros((len(changes), number)), np.zeros((number, number) if few else number)
+        with np.errstate(invalid="ignore", over="ignore"):
+            across = self.space.coordinates(self.measured(np.stack(changes)))
+            if few and self.space.separable and not np.iscomplexobj(self.outputs):
+                flat, centre, roots = self.outputs.reshape(number, -1), self.centre.ravel(), self.space.roots.ravel()
+                width = max(BLOCK // number, 1)
+                for start in range(0, flat.shape[1], width):
+                    part = slice(start, start + width)
+                    rows = flat[:, part] - centre[part]
+                    rows *= roots[part] / self.unit
+                    products += across[:, part] @ rows.T
+                    squares += rows @ rows.T if first else 0.0
+            elif few:
+                rows = self._rows(self.outputs)
+                products, squares = across @ rows.T, rows @ rows.T
+            else:
+                for part, block in _blocks(self.outputs):
+                    rows = self._rows(block)
+                    products[:, part] = across @ rows.T
+                    squares[part] = np.einsum("nk,nk->n", rows, rows)
+        if first:
+            self._known.update(squares=np.diagonal(squares) if few else squares, all=squares)
+        return products
+
+    @cached_property
+    def distances(self) -> Array:
+        """‖y_i − y_j‖, in units; for very many candidates the way over their centre, which is no shorter."""
+        squares = self.squares
+        with np.errstate(invalid="ignore", over="ignore"):
+            if self.many:
+                return np.add.outer(np.sqrt(squares), np.sqrt(squares))
+            terms = squares[:, None] + squares[None, :]
+            found = terms - 2 * self._known["all"]
+            for i, j in np.argwhere(np.triu(~(found > CANCELLED * terms), 1)):
+                rows = self._rows(self.outputs[[i, j]])
+                found[i, j] = found[j, i] = np.sum((rows[0] - rows[1]) ** 2)
+            np.fill_diagonal(found, np.where(np.isnan(squares), np.nan, 0.0))
+            return np.sqrt(found)
+
+    def distances_of(self, row: int | None) -> Array:
+        """Between all pairs, or of one candidate to the others."""
+        if row is None or not self.many:
+            return self.distances if row is None else self.distances[row]
+        roots = np.sqrt(self.squares)
+        return roots[row] + roots
+
+    @cached_property
+    def _same(self) -> np.ndarray | None:
+        """Pairs of candidates that are the same; None where nobody looks."""
+        same = None if self.many else self.distances == 0
+        return same if same is not None and same.sum() > len(same) else None
+
+    @property
+    def all_equal(self) -> bool:
+        """Whether the candidates have one and the same output."""
+        return not np.any(np.nan_to_num(self.squares))
+
+    def along(self, change: Array) -> Array:
+        """⟨change, y_i − y_j⟩ for all pairs, in units²."""
+        return self.of_pairs(self.products([change])[0])
+
+    def of_pairs(self, values: Array, row: int | None = None) -> Array:
+        """values_i − values_j for all pairs, or those of one candidate; zero between candidates that are the same: a sum in
+        another order is not a difference."""
+        if row is not None:
+            return values[row] - values if self._same is None else np.where(self._same[row], 0.0, values[row] - values)
+        apart = np.subtract.outer(values, values)
+        return apart if self._same is None else np.where(self._same, 0.0, apart)
+
+    def scores(self, proxy: Array, products: Array) -> Array:
+        """S_i = ‖q − y_i‖², in units², from the products with q − c, and from the difference itself where those cancel."""
+        change = self.space.coordinates(self.measured(proxy - self.centre))
+        with np.errstate(invalid="ignore", over="ignore"):
+            terms = self.squares + change @ change
+            found = terms - 2 * products
+            near = np.flatnonzero(~(found > CANCELLED * terms))
+            for i in near:
+                apart = self.space.coordinates(self.measured(self.outputs[i] - proxy))
+                found[i] = np.sum(apart**2)
+        return found
+
+
+def _blocks(outputs: Array) -> list[tuple[slice, Array]]:
+    """Some candidates at a time."""
+    size = max(BLOCK // max(outputs[0].size, 1), 1)
+    parts = (slice(k, k + size) for k in range(0, len(outputs), size))
+    return [(part, outputs[part]) for part in parts]
+
+
+def _largest(values: Array) -> float:
+    """max |value|, real or imaginary part; NaN does not count."""
+    if np.iscomplexobj(values):
+        return max(_largest(values.real), _largest(values.imag))
+    high, low = float(values.max(initial=0.0)), float(values.min(initial=0.0))
+    if np.isnan(high + low):
+        high, low = float(np.fmax.reduce(values, axis=None, initial=0.0)), float(np.fmin.reduce(values, axis=None))
+    return max(high, -low)

@@ -1,0 +1,55 @@
+"""Levels below the problem's grid: what a look from them asks, and how well they are solved."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import physrank as pr
+from levels import blind_library, cubic, field
+from physrank import compute
+from problems import CASES
+
+
+def kicked(points=128, size=0.0, xp=jnp):
+    """A field that decays, and that a step told the time kicks at one moment, where every coarser grid has a zero."""
+    how = {"times": np.arange(41.0), "host": xp is np}
+
+    def step(u, x, t):
+        return 0.97 * u + xp.where(xp.abs(t - 13) < 0.5, size * xp.sin(32 * x), 0.0)
+
+    def coarser(level, problem):
+        fewer = slice(None, None, 2**level)
+        return pr.Marching(step, problem.initial[fewer], problem.data[fewer], grid=grid(points >> level), **how)
+
+    def grid(points):
+        return pr.Grid.periodic(points, 2 * np.pi)
+
+    x = 2 * np.pi * np.arange(points) / points
+    return pr.Marching(step, np.sin(x), x, grid=grid(points), coarsen=coarser, **how)
+
+
+@pytest.mark.parametrize("xp", [jnp, np], ids=["compiled", "host"])
+def test_a_step_that_is_told_the_time_is_asked_at_every_moment(xp):
+    """Three steps that stand for forty would miss what one of them does; nothing in the data says which."""
+    problem, shape = kicked(size=0.2, xp=xp), (41, 128)
+    with_it, without = (pr.scorers.DirectSolve().solution(p, shape)[0] for p in (problem, kicked(xp=xp)))
+    candidates = blind_library(with_it, without)
+    ranking = pr.rank(problem, candidates, task=pr.tasks.terminal())
+    assert ranking.order == pr.rank(problem, candidates, task=pr.tasks.terminal(), effort="solve").order
+    assert ranking.order[-1] == "without" and ranking.effort[0].rung.startswith("grid of")
+
+
+def test_a_rough_solve_is_a_solve_to_some_digits():
+    for problem in (field(), cubic(1), CASES["diffusion-reaction"].problem):
+        guess = np.zeros(problem.state_shape)
+        exact, rough = (compute.run(how, problem, guess) for how in (_solve, _solve_roughly))
+        assert rough.converged
+        assert np.linalg.norm(rough.state - exact.state) <= 1e-4 * np.linalg.norm(exact.state)
+
+
+def _solve(problem, guess):
+    return problem.solve(guess)
+
+
+def _solve_roughly(problem, guess):
+    return problem.solve_roughly(guess)

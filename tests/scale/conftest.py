@@ -1,0 +1,30 @@
+"""A real cluster of two processes, for all who need one."""
+
+import logging
+
+import pytest
+
+from physrank import scale
+
+
+def started(workers):
+    dask, distributed = (pytest.importorskip(name) for name in ("dask", "distributed"))
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # dead workers are meant here
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})  # a busy machine is slow to replace them
+    found = distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, env=scale.PINNED, dashboard_address=":0", silence_logs=logging.CRITICAL
+    )
+    return found, distributed.Client(found)
+
+
+@pytest.fixture(scope="package")
+def two():
+    cluster, client = started(2)
+    yield cluster, client
+    client.close()
+    cluster.close()
+
+
+@pytest.fixture
+def client(two):
+    return two[1]
