@@ -1,6 +1,7 @@
 """`race`: which of many models to keep, with as few inputs, inferences and solves as that takes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -66,28 +67,28 @@ def race(
     runs, solves, seconds = 0, 0, 0.0
     heat = Heat(problem_of, models, {"task": task} | rank_options, failing_of(failing, client))
     judged = Here(heat, drawn) if client is None else Ahead(client, heat, drawn, total)
-    while not settled:
-        running = tuple(names[i] for i in np.flatnonzero(alive))
-        if (following := judged.next(running)) is None:
-            break
-        position, found = following
-        order.append(position)
-        runs += len(running)
-        if isinstance(found, Failed) or found.unresolved:
-            unresolved[position] = found.why if isinstance(found, Failed) else str(found.unresolved)
-            duels.see(None)
-        else:
-            for name, why in found.excluded.items():
-                alive[names.index(name)] = False
-                dropped[name] = Dropped(len(order), None, f"on input {position} it {why}")
-            unit = unit or found.unit
-            duels.see(*_spread(found.in_unit(unit), names))
-        if isinstance(found, Scores):
-            solves, seconds = solves + found.solves, seconds + found.seconds
-        for j, i in duels.drop(alive, error).items():
-            dropped[names[j]] = Dropped(len(order), names[i], f"worse than {names[i]} in the mean")
-        settled = duels.settled(alive, error)
-    judged.close()
+    with closing(judged):
+        while not settled:
+            running = tuple(names[i] for i in np.flatnonzero(alive))
+            if (following := judged.next(running)) is None:
+                break
+            position, found = following
+            order.append(position)
+            runs += len(running)
+            if isinstance(found, Failed) or found.unresolved:
+                unresolved[position] = found.why if isinstance(found, Failed) else str(found.unresolved)
+                duels.see(None)
+            else:
+                for name, why in found.excluded.items():
+                    alive[names.index(name)] = False
+                    dropped[name] = Dropped(len(order), None, f"on input {position} it {why}")
+                unit = unit or found.unit
+                duels.see(*_spread(found.in_unit(unit), names))
+            if isinstance(found, Scores):
+                solves, seconds = solves + found.solves, seconds + found.seconds
+            for j, i in duels.drop(alive, error).items():
+                dropped[names[j]] = Dropped(len(order), names[i], f"worse than {names[i]} in the mean")
+            settled = duels.settled(alive, error)
     if len(unresolved) == len(order):
         found = f"all {len(order)} are unresolved: {next(iter(unresolved.values()))}" if order else "there are none"
         raise ValueError(f"No input to decide by: {found}. A generator can be read only once.")
