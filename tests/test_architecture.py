@@ -33,6 +33,7 @@ ORDER = [
     "_public",
     "lab",
     "cli",
+    "__main__",
 ]
 INSTRUMENT = ORDER[: ORDER.index("lab")]  # of which `_public` sees all
 LABORATORY_ONLY = {"torch", "neuralop"}  # and of these, only modules that name them in their docstring's requirements
