@@ -19,7 +19,7 @@ from physrank.equations._checks import (
     stated_substeps,
 )
 from physrank.geometry.grid import Grid
-from physrank.physics import Graded, Marching
+from physrank.physics import Evolution, Marching
 from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import ssp_rk2
@@ -59,7 +59,7 @@ def _dims_of(values: np.ndarray) -> int:
     raise ValueError(f"Expected 3 channels before one space axis or 4 before two; got shape {values.shape}.")
 
 
-class CompressibleFlow(Graded):
+class CompressibleFlow(Evolution):
     """An ideal gas in conservative variables; 1-D or 2-D.
 
         ρ_t + ∇·m = 0,   m_t + ∇·(m⊗u + p) = ∇·τ,   E_t + ∇·((E + p) u) = ∇·(τ u),   p = (γ − 1)(E − ½ρ|u|²)
@@ -229,9 +229,6 @@ class CompressibleFlow(Graded):
                 )
         return initial_mismatch(state, np.asarray(self.initial)) + ([found] if found else [])
 
-    def residual_energy(self, defect: Array) -> Float[Array, ""]:
-        return self.marching.residual_energy(defect)
-
     @property
     def steps_per_row(self) -> int:
         return self.substeps
@@ -245,8 +242,8 @@ class CompressibleFlow(Graded):
         means = self.initial.reshape(split).mean(axis=tuple(range(2, len(split), 2)))
         return altered(self, initial=means, times=self.times[every(rows, len(self.times))], substeps=substeps)
 
-    def _points_at(self, level: int) -> int | None:
-        return None if self.initial.shape[-1] % 2**level else super()._points_at(level)
+    def can_halve(self, times: int) -> bool:
+        return self.initial.shape[-1] % 2**times == 0  # cells are joined whole
 
     @property
     def grid(self) -> Grid:
