@@ -4,7 +4,7 @@ The pass is cached by what it depends on (predictions, anchor, corrections), so 
 goes on with what is missing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,14 @@ class Context:
         if not path.exists():
             write_arrays(path, make())
         return read_arrays(path)
+
+    def told(self, what: str, rows: Iterable[dict[str, Array]], total: int) -> dict[str, Array]:
+        """Rows of arrays, one for every input, counted aloud as they come; stacked by name."""
+        found = []
+        for row in rows:
+            found.append(row)
+            self.progress(what, len(found), total)
+        return {name: np.stack([row[name] for row in found]) for name in found[0]}
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,9 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from physrank.geometry.space import Array
 from physrank.lab.libraries import RolloutLibrary
@@ -62,9 +61,6 @@ def cached(
     context: Context, what: str, rollouts: Rollouts, make: Callable[[int], dict[str, Array]], **more: Any
 ) -> Any:
     """`make(k)` of every input, each stored on its own, so that an interrupted study goes on; stacked over inputs."""
-    rows = []
-    for k, name in enumerate(rollouts.inputs):
-        key = {"content": rollouts.content, "input": name, **more}
-        rows.append(context.cached(what, key, lambda k=k: make(k)))
-        context.progress(what, k + 1, len(rollouts.inputs))
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+    keys = ({"content": rollouts.content, "input": name, **more} for name in rollouts.inputs)
+    rows = (context.cached(what, key, partial(make, k)) for k, key in enumerate(keys))
+    return context.told(what, rows, len(rollouts.inputs))
