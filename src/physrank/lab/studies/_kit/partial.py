@@ -44,7 +44,8 @@ def true_states(context: Context, library: Library, population: str) -> Array:
     def make() -> dict[str, Array]:
         rows = []
         for first in range(0, count, CHUNK):
-            rows += [pair.fine for pair in equation.solver.pairs(cases[first : first + CHUNK], times, equation.points)]
+            chunk = equation.solver.references(cases[first : first + CHUNK], times, equation.points)
+            rows += [found.fine for found in chunk]
             context.progress(f"{equation.title}: trajectories", len(rows), count)
         return {"fine": np.stack(rows)}
 
