@@ -258,12 +258,3 @@ def test_panels_carry_the_doubt_and_selections_must_survive_it():
     assert unsure.survives_doubt is False
     assert unsure.settled is False
     assert unsure.open_inputs > 0
-
-
-def test_tolerances_are_those_of_the_numbers_whatever_unit_decides():
-    for unit in (1.0, 2.0**-500, 2.0**300):
-        scores = pr.Scores("test", ("a", "b", "c"), np.array([1.0, 2.0, 9.0]), unit=unit)
-        assert scores.winners(1.5 * unit * unit) == ["a", "b"]
-        np.testing.assert_array_equal(scores.labels(1.5 * unit * unit)[0], [0, 0, 1])
-    tiny = pr.Scores("test", ("a", "b"), np.array([1.0, 2.0]), unit=2.0**-500)
-    assert tiny.winners(1e-6) == ["a", "b"] and not tiny.labels(1e-6).any()
