@@ -51,7 +51,7 @@ class Certified:
     corrections: int
     target: str
     against_equation: Callable[[Any], Method] | None = None
-    validated: Callable[[], Method] | None = None
+    validated: Callable[[], Any] | None = None
 
 
 @dataclass(frozen=True)
