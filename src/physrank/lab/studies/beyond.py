@@ -137,10 +137,7 @@ def _growing(context: Context, pool: tuple[Library, Library], count: int) -> dic
     key = {"libraries": [context.content(library, "evaluation") for library in pool], "limit": count}
 
     def make() -> dict[str, Array]:
-        rows = []
-        for k, (problem, candidates) in enumerate(interleaved(context, pool, count)):
-            rows.append(grown(problem, candidates))
-            context.progress(f"{pool[0].name[:-3]} growing", k + 1, count)
+        rows = list(context.each(f"{pool[0].name[:-3]} growing", grown, interleaved(context, pool, count), count))
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     found = context.cached("growing", key, make)

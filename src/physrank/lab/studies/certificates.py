@@ -55,10 +55,9 @@ def _measure(context: Context, library: Library) -> dict[str, Array]:
 
     def make() -> dict[str, Array]:
         cases = list(problems_and_candidates(context, library, "evaluation"))
-        rows = []
-        for k, (case, reference) in enumerate(zip(cases, references_of(context, library, "evaluation"), strict=True)):
-            rows.append(_case(*case, most, reference))
-            context.progress(f"{library.name} certificates", k + 1, len(cases))
+        true = references_of(context, library, "evaluation")
+        given = ((*case, most, reference) for case, reference in zip(cases, true, strict=True))
+        rows = list(context.each(f"{library.name} certificates", _case, given, len(cases)))
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     return context.cached("certificates", key, make)

@@ -58,13 +58,12 @@ def of_files(folder: Path) -> Rollouts:
     return Rollouts(names, inputs, said, of, official=True)
 
 
-def cached(
-    context: Context, what: str, rollouts: Rollouts, make: Callable[[int], dict[str, Array]], **more: Any
-) -> Any:
-    """`make(k)` of every input, each stored on its own, so that an interrupted study goes on; stacked over inputs."""
-    rows = []
-    for k, name in enumerate(rollouts.inputs):
-        key = {"content": rollouts.content, "input": name, **more}
-        rows.append(context.cached(what, key, lambda k=k: make(k)))
-        context.progress(what, k + 1, len(rollouts.inputs))
+def cached(context: Context, what: str, rollouts: Rollouts, make: Callable[..., dict[str, Array]], **more: Any) -> Any:
+    """`make(truth, candidates)` of every input, each stored on its own, so that an interrupted study goes on; stacked over
+    inputs."""
+    keys = [{"content": rollouts.content, "input": name, **more} for name in rollouts.inputs]
+    missing = [k for k, key in enumerate(keys) if not context.has(what, key)]
+    made = context.each(what, make, (rollouts.of(k) for k in missing), len(missing))
+    new = {k: context.cached(what, keys[k], lambda found=found: found) for k, found in zip(missing, made, strict=True)}
+    rows = [new[k] if k in new else context.cached(what, key, dict) for k, key in enumerate(keys)]
     return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
