@@ -25,6 +25,7 @@ from crowds import (
     threads,
 )
 from physrank import scale
+from physrank.ranking import heats
 from physrank.ranking.panel import scoring
 from physrank.scale import cluster as engine
 from physrank.scale import worker
@@ -263,6 +264,23 @@ def test_races_are_the_local_ones(client):
     told, local = far.to_dict(), here.to_dict()
     assert told.pop("seconds") > 0 and local.pop("seconds") > 0
     assert told == local and here.dropped  # somebody left, so that what was computed ahead had to be computed again
+
+
+def _read_here(_):
+    raise AssertionError("read by the client")
+
+
+def test_inputs_of_a_race_are_read_by_workers(client, tmp_path, monkeypatch):
+    h5py = pytest.importorskip("h5py")
+    models = {f"m{k}": model(0.3 * k) for k in range(2)}
+    with h5py.File(tmp_path / "inputs.h5", "w") as file:
+        file["inputs"] = np.arange(12)
+    with h5py.File(tmp_path / "inputs.h5") as file:
+        here = pr.race(file["inputs"], problem, models, tolerance=0.1, effort="response")
+        monkeypatch.setattr(heats.Part, "read", _read_here)  # in this process only
+        far = pr.race(file["inputs"], problem, models, tolerance=0.1, effort="response", client=client)
+    assert far.order == here.order
+    np.testing.assert_array_equal(far.means, here.means)
 
 
 def test_little_is_read_ahead_and_nothing_is_left_behind(client, monkeypatch):
