@@ -36,8 +36,9 @@ def race(
 ) -> Race:
     """Race models over inputs: who cannot win any more is not run again, and the race ends when the winner is settled.
 
-    Main arguments: `inputs`, anything to iterate over, or a handle to a file with the inputs along its first axis; `problem_of(input)`, its governing equation; `models`, a mapping
-    name → callable(input) → prediction; `task`, as for `rank`. What is minimised is the mean score, as in `select`.
+    Main arguments: `inputs`, anything to iterate over, or a handle to a file with inputs along its first axis;
+    `problem_of(input)`, its governing equation; `models`, a mapping name → callable(input) → prediction; `task`, as for
+    `rank`. What is minimised is the mean score, as in `select`.
 
     Other arguments: `confidence` of the verdict; `tolerance`, an excess of the mean score that would not matter, as a share
     of the better one's; `seed` of the order in which a panel of known length is read (None: as it stands; the verdict then
