@@ -8,7 +8,6 @@ import numpy as np
 
 import physrank as pr
 
-
 HOW: dict[str, Any] = {"effort": "response"}
 
 

@@ -2,9 +2,10 @@
 
     python bench/scale.py [--out results/scale.json] [--only PART …] [--small]
 
-Parts: `model`, `wire`, `tasks`, `processes`, `stream:<inputs>`, `memory:<inputs>`, `candidates`, `kills`, `simulation`. Written
-after every part; an interrupted run goes on with what is missing, and `--only` measures its parts anew. `model`, `tasks` and
-`processes` are times and need an idle machine of two cores; the others count bytes, reads and results. Half an hour in all.
+Parts: `model`, `wire`, `tasks`, `processes`, `stream:<inputs>`, `memory:<inputs>`, `candidates`, `kills`, `simulation`.
+Written after every part; an interrupted run goes on with what is missing, and `--only` measures its parts anew. `model`,
+`tasks` and `processes` are times and need an idle machine of two cores; the others count bytes, reads and results. Half an
+hour in all.
 `--small` tries everything on little; what it stores says so, part by part, and counts as missing in a whole run.
 """
 
@@ -53,7 +54,7 @@ COSTS = ("per_input", "per_candidate", "per_unknown", "per_unknown_and_candidate
 
 
 def fitted(rows: list[dict[str, Any]], what: str) -> dict[str, float]:
-    """y = a + b · candidates + c · unknowns + d · unknowns · candidates, none of them negative; relative errors count alike."""
+    """y = a + b · candidates + c · unknowns + d · unknowns · candidates, none negative; relative errors count alike."""
     unknowns, candidates, found = (np.array([row[key] for row in rows]) for key in ("unknowns", "candidates", what))
     matrix = np.stack([np.ones(len(rows)), candidates, unknowns, unknowns * candidates], axis=1) / found[:, None]
     costs, _ = nnls(matrix, np.ones(len(rows)))
@@ -62,7 +63,7 @@ def fitted(rows: list[dict[str, Any]], what: str) -> dict[str, float]:
 
 def model(small: bool) -> dict[str, Any]:
     """Seconds per input on one thread, over points and candidates. A block is sixteen inputs, a twentieth of a second: the
-    median of a dozen of them. Whatever they took beside it is compilation, of programs for full and for nearly empty blocks."""
+    median of a dozen. Whatever they took beside it is compilation, of programs for full and for nearly empty blocks."""
     rows, blocks = [], 3 if small else 12
     for points in (48, 96) if small else (48, 96, 192, 384):
         for candidates in (2, 8) if small else (2, 8, 32):
@@ -91,7 +92,9 @@ def wire(small: bool) -> dict[str, Any]:
     lazy = [(k, Stated(load, k), Predicted(load, k)) for k in range(count)]
     back = list(panel(load, count).records(scoring))
     found = {name: len(pickling.dumps(one)) / count for name, one in (("functions", lazy), ("scores", back))}
-    rows = [_sent(Load(points=points, candidates=n), count) for points in (48, load.points) for n in (2, load.candidates)]
+    rows = [
+        _sent(Load(points=points, candidates=n), count) for points in (48, load.points) for n in (2, load.candidates)
+    ]
     return found | {"rows": rows, **rows[-1], **fitted(rows, "arrays")}
 
 

@@ -68,11 +68,11 @@ def _targets(result: dict[str, Any]) -> Iterator[Target]:
             yield Target(f"{size}: times that any is read, at most", "≤ 2", reads, found["most_reads"] <= 2)
         measured = f"{share:.2f} of {found['bytes'] / MEGA:,.0f} MB, {found['seconds']:.1f} s"
         yield Target(f"{size}: memory added ÷ their size", "< 1", measured, share < 1)
+    what = "workers killed at random moments: inputs lost, counted twice or other than here"
     if (found := part(result, "kills")) is None:
-        yield Target("200 workers killed at random moments: inputs lost, counted twice or other than here", "0", "not measured", None)
+        yield Target(f"{KILLS} {what}", "0", "not measured", None)
     else:
-        what = f"{found['kills']} workers killed at random moments: inputs lost, counted twice or other than here"
-        yield Target(what, "0", f"0 of {found['inputs']:,}", found["kills"] >= KILLS)
+        yield Target(f"{found['kills']} {what}", "0", f"0 of {found['inputs']:,}", found["kills"] >= KILLS)
 
 
 def _idle(found: dict[str, Any]) -> bool:
