@@ -38,7 +38,8 @@ def race(
 
     Main arguments: `inputs`, anything to iterate over, or a handle to a file with inputs along its first axis;
     `problem_of(input)`, its governing equation; `models`, a mapping name → callable(input) → prediction; `task`, as for
-    `rank`. What is minimised is the mean score, as in `select`.
+    `rank`. What is minimised is the mean score, as in `select`. Each model is called with one input as it stands; networks
+    and checkpoints, which take batches, race in `choose(..., until="settled")`.
 
     Other arguments: `confidence` of the verdict; `tolerance`, an excess of the mean score that would not matter, as a share
     of the better one's; `seed` of the order in which a panel of known length is read (None: as it stands; the verdict then
