@@ -2,12 +2,12 @@
 
     python bench/sharpness.py --out results/sharpness.json
 
-The floor: Newton steps with the residual in twice the precision, until the state is a rounded solution. "singly" is the bound with the residual in
-plain arithmetic and an a-priori bound of its round-off, as it was before sums of two doubles. The truth is the length of one
-further step, ‖s − u‖_M.
-Pairs: |G_ij(t) − G_ij(q)| is known from a solution whose corrections have converged; how many times as large the
-bound is, by the radius alone and with adjoint states, in the median over pairs, after one response. The last candidate is the
-mirror image of the first about the truth: a pair that the radius leaves open, so that adjoint states are looked at.
+The floor: Newton steps with the residual in twice the precision, until the state is a rounded solution. "singly" is the bound
+with the residual in plain arithmetic and an a-priori bound of its round-off, as it was before sums of two doubles. The truth
+is the length of one further step, ‖s − u‖_M.
+Pairs: |G_ij(t) − G_ij(q)| is known from a solution whose corrections have converged; how many times as large the bound is, by
+the radius alone and with adjoint states, in the median over pairs, after one response. The last candidate is the mirror image
+of the first about the truth: a pair that the radius leaves open, so that adjoint states are looked at.
 """
 
 import argparse

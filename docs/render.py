@@ -84,9 +84,9 @@ def sharpness_table(result: dict[str, Any]) -> str:
         lines.append(f"| {row['contrast']:g} | {bounds} |")
     radius, adjoints = (sorted(row[name] for row in found["pairs"]) for name in ("radius", "adjoints"))
     said = (
-        f"Diffusion–reaction, {len(radius)} cases: in the median over pairs, gaps are bounded by {radius[0]:.0f} to {radius[-1]:.0f} "
-        f"times what the proxy misses them by where only the radius is used, {adjoints[0]:.3f} to {adjoints[-1]:.3f} times with "
-        "adjoint states."
+        f"Diffusion–reaction, {len(radius)} cases: in the median over pairs, gaps are bounded by {radius[0]:.0f} to "
+        f"{radius[-1]:.0f} times what the proxy misses them by where only the radius is used, {adjoints[0]:.3f} to "
+        f"{adjoints[-1]:.3f} times with adjoint states."
     )
     return "\n".join([*lines, "", said, "", source(result, "python bench/sharpness.py --out results/sharpness.json")])
 
