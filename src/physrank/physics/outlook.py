@@ -18,7 +18,9 @@ class Outlook(eqx.Module):
 
     movement: Array  # about how far one further correction would move the state
     contraction: Float[Array, ""]  # ‖movement‖ / ‖correction‖: above one, the correction did not come closer
-    loose: Float[Array, ""]  # the same where the equation says something: what follows the movement is about so much smaller
+    loose: Float[
+        Array, ""
+    ]  # the same where the equation says something: what follows the movement is about so much smaller
     # than it, and points anywhere. Zero for a march that has been solved: nothing follows
     defect_norm: Float[Array, ""]  # ‖A(s)‖_Y; NaN where it would cost as much as the answer it gives
     undetermined: Array | None  # a direction of unit size that the equation says nothing about; zero: there is none
