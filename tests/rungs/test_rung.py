@@ -39,11 +39,11 @@ def test_doubt_is_the_sum_of_its_parts_and_alike_for_one_row(rung):
     gaps, doubt = rung.against_others(1)
     np.testing.assert_allclose(gaps, rung.gaps[1], rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(doubt, rung.uncertainty[1], rtol=1e-9, atol=1e-18)
-    for cause, change in rung.seen.changes.items():  # 2 ⟨c, y_i − y_j⟩, twice
-        product = rung.question.space.inner(change, rung.question.outputs)
-        np.testing.assert_allclose(
-            rung.parts[cause], 2 * SAFETY * np.abs(product[:, None] - product), rtol=1e-6, atol=1e-16
-        )
+    space, outputs = rung.question.space, rung.question.outputs
+    for cause, change in rung.seen.changes.items():  # 2 ⟨c, y_i − y_j⟩, twice, and what follows in any direction
+        product, apart = space.inner(change, outputs), space.norm(outputs[:, None] - outputs)
+        along = np.abs(product[:, None] - product) + (cause == "linearisation") * rung.after_next * apart
+        np.testing.assert_allclose(rung.parts[cause], 2 * SAFETY * along, rtol=1e-6, atol=1e-16)
 
 
 def test_prices_and_doubts_change_nothing_of_the_answer(rung):
