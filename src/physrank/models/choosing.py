@@ -84,7 +84,7 @@ def choose(
         candidates = ({name: states[k] for name, states in predictions.items()} for k in range(number))
         for k, ranking in enumerate(rank_panel(stated, candidates, **options)):
             solves += ranking.scoring.solves
-            if ranking.unresolved and not ranking.allowed:
+            if ranking.unresolved and not ranking.scoring.allow_unresolved:
                 unresolved[k] = ranking.unresolved
             else:
                 yield ranking
