@@ -32,6 +32,7 @@ gc.set_threshold(50_000, 20, 50)  # tracing makes many objects that live
 
 HERE = Path(__file__).parent
 LONGEST = (
+    "test_documents.py",
     "test_laws.py",
     "lab/studies/test_studies.py",
     "lab/training/test_run_alone.py",

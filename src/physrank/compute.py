@@ -4,6 +4,7 @@ Functions are compiled once per shape; problems that live on the host (`problem.
 it is. Nobody's global JAX settings change.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -144,6 +145,14 @@ def _explained() -> Iterator[None]:
             f"A function of yours needs the numbers of an array while JAX traces it ({said}): NumPy, SciPy, float() and if "
             f"do. {INSTEAD}"
         ) from error
+    except jax.errors.JaxRuntimeError as error:
+        # XLA's threads know the program's setting, not this room's: what they hand to a callback is rounded.
+        if "allback" in str(error) and re.search("dtype.*Expected: (float64|complex128)", str(error)):
+            raise TypeError(
+                'A callback of yours was called in single precision: put jax.config.update("jax_enable_x64", True) at the '
+                f"top of your program. {INSTEAD}"
+            ) from error
+        raise
     except (ValueError, NotImplementedError, TypeError) as error:
         said = str(error)
         if "allback" in said and ("JVP" in said or "vmap" in said):

@@ -37,7 +37,8 @@ def choose(
     """Which of many models to keep, from unlabelled inputs and their governing equation.
 
     Main arguments: `problems`, one problem for each input or a function of an input; `models`, `inputs`, `encode`, `decode`,
-    `batch`, `progress` and `check` as for `physrank.models.predict`; `task` as for `rank`.
+    `batch`, `progress` and `check` as for `physrank.models.predict`; `task` as for `rank`. A model is given a batch, inputs
+    along the first axis (`physrank.race` calls it with one input).
 
     `until="settled"` (or a `physrank.Settled(...)`) races the models: who cannot win any more is not run again, inputs
     are drawn in random order, and no more of them than the choice takes. Each model still in the race then runs on `batch`

@@ -22,7 +22,7 @@ from physrank.lab.equations import EQUATIONS, Equation
 from physrank.lab.evaluation import Outcomes, Recovery
 from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.studies._kit import partial, tables
-from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of
+from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of, stacked
 from physrank.lab.studies._kit.pooling import interleaved, pools
 from physrank.ranking import Ranking, scorers
 
@@ -136,7 +136,8 @@ def _growing(context: Context, pool: tuple[Library, Library], count: int) -> dic
     key = {"libraries": [context.content(library, "evaluation") for library in pool], "limit": count}
 
     def make() -> dict[str, Array]:
-        return context.told(f"{pool[0].name[:-3]} growing", starmap(grown, interleaved(context, pool, count)), count)
+        rows = context.each(f"{pool[0].name[:-3]} growing", grown, interleaved(context, pool, count), count)
+        return stacked(rows)
 
     found = context.cached("growing", key, make)
     return {

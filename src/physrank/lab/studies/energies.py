@@ -90,10 +90,10 @@ def coverage(context: Context) -> dict[str, list[dict[str, Any]]]:
 
         def make(name: str = name, cases: Any = cases) -> dict[str, Array]:
             rows: dict[str, list[Array]] = {}
-            for k, case in enumerate(cases(count, small)):
-                for target, table in _measure(case).items():
+            given = ((case,) for case in cases(count, small))
+            for measured in context.each(f"{name} certificates", _measure, given, count):
+                for target, table in measured.items():
                     rows.setdefault(target, []).append(table)
-                context.progress(f"{name} certificates", k + 1, count)
             return {target: np.stack(tables) for target, tables in rows.items()}
 
         key = {

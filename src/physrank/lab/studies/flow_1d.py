@@ -35,7 +35,7 @@ PAPER = {
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
     known = rollouts.of_library(context, ROLLED[NAME])
-    found = rollouts.cached(context, NAME, known, lambda k: measure(*known.of(k)), multipliers=MULTIPLIERS)
+    found = rollouts.cached(context, NAME, known, measure, multipliers=MULTIPLIERS)
     stops, rows = paths.chosen(found), np.arange(len(known.inputs))
     full, seen = ({"before": found[key][:, 0], "after": found[key][rows, stops]} for key in ("full", "comparison"))
     unit = np.full(len(rows), MULTIPLIERS.index(1.0))

@@ -28,12 +28,11 @@ def _measure(context: Context, library: Library) -> Array:
     key = context.content(library, "evaluation") | {"most": most, "inputs": INPUTS, "arithmetic": ARITHMETIC}
 
     def make() -> dict[str, Array]:
-        references, rows = references_of(context, library, "evaluation"), []
+        references = references_of(context, library, "evaluation")
         cases = problems_and_candidates(context, library, "evaluation", limit=INPUTS)
-        for k, (case, reference) in enumerate(zip(cases, references, strict=False)):
-            rows.append(_case(*case, most, reference, by))
-            context.progress(f"{library.name} validated", k + 1, min(INPUTS, len(references)))
-        return {"rows": np.array(rows, float)}
+        given = ((*case, most, reference, by) for case, reference in zip(cases, references, strict=False))
+        rows = context.each(f"{library.name} validated", _case, given, min(INPUTS, len(references)))
+        return {"rows": np.array(list(rows), float)}
 
     return context.cached("validated", key, make)["rows"]
 
