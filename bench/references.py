@@ -18,6 +18,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
+from physrank._io import write_json  # noqa: E402
 from physrank.lab.inputs import (  # noqa: E402
     BurgersInput,
     ReactionDiffusionInput,
@@ -102,8 +103,7 @@ def main() -> None:
             flush=True,
         )
         if given.out:
-            text = json.dumps(stamp({"cores": CORES, "results": found}), indent=2) + "\n"
-            given.out.write_text(text, encoding="utf-8")
+            write_json(given.out, stamp({"cores": CORES, "results": found}))
 
 
 if __name__ == "__main__":

@@ -133,10 +133,10 @@ class DirichletDiffusion(eqx.Module):
 class DirichletMetric(SecantMetric):
     """M_s = K + λ + ¾γ s² on interior nodes: (a³ − b³)(a − b) ≥ ¾a²(a − b)² makes the cubic term monotone."""
 
-    diffusion: DirichletDiffusion
-    reaction: Array
     residual: Array
     coercivity: Float[Array, ""]
+    diffusion: DirichletDiffusion
+    reaction: Array
     cubic: Float[Array, ""]
     smallest_diffusion: Float[Array, ""]
     linear_part: Float[Array, ""]

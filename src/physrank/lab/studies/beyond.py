@@ -15,7 +15,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from physrank import geometry, ranking, tasks
-from physrank.geometry import gap_matrix
 from physrank.geometry.metrics import mean_square
 from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS, Equation
@@ -172,7 +171,7 @@ def _joined(before: Ranking, after: Ranking) -> dict[str, float]:
     space, moved = after.space, after.proxy - before.proxy
     products = space.inner(moved, before.outputs)
     exact = 2 * (products[:, None] - products[None, :])
-    gaps, gaps_after = gap_matrix(before.scores), gap_matrix(after.scores[:number])
+    gaps, gaps_after = geometry.gap_matrix(before.scores), geometry.gap_matrix(after.scores[:number])
     upper = np.triu_indices(number, 1)
     scale = max(float(np.abs(after.scores).max()), np.finfo(float).tiny)
     anchors = after.task.outputs(np.stack([old, new]))
