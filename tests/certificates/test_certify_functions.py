@@ -116,7 +116,22 @@ def test_complex_states_are_not_taken_for_their_real_parts(by):
         ranking = pr.rank(problem, {"real": np.array([1.1 + 0j]), "near": np.array([1.2 + 2j])})
     found = pr.certify(problem, ranking, by=by)
     assert not found.signs.any()
-    assert "states are real" in str(found.failed)
+    assert "are real" in str(found.failed)
+
+
+def test_complex_candidates_are_not_compared_by_their_real_parts():
+    """−u″ + u = (π² + 1) sin πx: half an imaginary unit is further off than a tenth."""
+    x = np.linspace(0, 1, 9)
+    problem = pr.Stationary(lambda u: u, grid=pr.Grid.nodes((9,), (1.0,)))
+    by = pr.certificates.ContinuumReactionDiffusion(
+        1.0, lambda x: (np.pi**2 + 1) * np.sin(np.pi * x), reaction=lambda u: u
+    )
+    ranking = judged(problem, np.sin(np.pi * x), [np.sin(np.pi * x), 0.9 * np.sin(np.pi * x)])
+    assert pr.certify(problem, ranking, by=by).best == "c0"
+    ranking.outputs = ranking.outputs * np.array([[1 + 0.5j], [1.0]])
+    found = by(problem, ranking)
+    assert not found.gaps.signs.any()
+    assert any("are real" in a.statement for a in found.assumptions if not a.holds)
 
 
 def changed(method, **values):

@@ -19,13 +19,15 @@ mp = mpmath.mpf
 
 
 def elementary(x, m):
-    return m @ x + jnp.sin(x) * jnp.exp(-(x**2)) + jnp.tanh(x[::-1]) + jnp.sqrt(1 + x * x) / (3 + jnp.cos(x))
+    odd = jnp.tanh(x[::-1]) + jnp.sinh(x) * jnp.tan(jnp.cosh(x) / 8)
+    return m @ x + jnp.sin(x) * jnp.exp(-(x**2)) + odd + jnp.sqrt(1 + x * x) / (3 + jnp.cos(x))
 
 
 def elementary_exactly(x, m):
     mixed = [mpmath.fsum(m[i][k] * x[k] for k in range(N)) for i in range(N)]
     smooth = [mpmath.sin(v) * mpmath.exp(-(v**2)) + mpmath.sqrt(1 + v * v) / (3 + mpmath.cos(v)) for v in x]
-    return [a + b + mpmath.tanh(c) for a, b, c in zip(mixed, smooth, x[::-1], strict=True)]
+    odd = [mpmath.tanh(w) + mpmath.sinh(v) * mpmath.tan(mpmath.cosh(v) / 8) for v, w in zip(x, x[::-1], strict=True)]
+    return [a + b + c for a, b, c in zip(mixed, smooth, odd, strict=True)]
 
 
 def moved(x, m):

@@ -62,7 +62,9 @@ QUICK: dict[str, Callable[..., Any]] = {
 # Operations that move numbers, and which of their operands are indices, which must be exact.
 MOVES: dict[str, slice] = {
     **dict.fromkeys(("reshape", "broadcast_in_dim", "transpose", "squeeze", "slice", "rev", "copy"), slice(0)),
-    **dict.fromkeys(("expand_dims", "reduce_max", "reduce_min", "split", "copy_p", "pad", "stop_gradient"), slice(0)),
+    **dict.fromkeys(
+        ("expand_dims", "reduce_max", "reduce_min", "split", "copy_p", "pad", "stop_gradient", "tile"), slice(0)
+    ),
     **dict.fromkeys(("concatenate", "stack", "unstack"), slice(0)),
     **dict.fromkeys(("gather", "dynamic_slice"), slice(1, None)),
     "dynamic_update_slice": slice(2, None),
@@ -292,6 +294,9 @@ RULES: dict[str, Callable[..., Value]] = {
     "tanh": _of(elementary.tanh),
     "sin": _of(elementary.sin),
     "cos": _of(elementary.cos),
+    "tan": lambda x, **_: _divided(elementary.sin(as_interval(x)), elementary.cos(as_interval(x))),
+    "sinh": _of(elementary.sinh),
+    "cosh": _of(elementary.cosh),
     "abs": _absolute,
     "sign": _sign,
     "max": lambda a, b, **_: each_end(np.maximum, a, b),
