@@ -284,3 +284,10 @@ def test_code_in_documents_runs():
     assert len(blocks) >= 2
     for block in blocks:
         exec(compile(block, "docs/your_own_pde.md", "exec"), {})
+
+
+def test_certificates_are_as_sharp_as_asked():
+    """A hundred times below what plain arithmetic leaves; pairs within twice of what is missed."""
+    found = render.stored("sharpness.json")["results"]
+    assert all(row["singly"] >= 100 * row["doubly"] and row["truth"] <= row["doubly"] for row in found["floor"])
+    assert all(1 <= row["adjoints"] < 2 for row in found["pairs"])

@@ -3,7 +3,6 @@
 import itertools
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import mpmath
 import numpy as np
@@ -13,8 +12,6 @@ import physrank as pr
 from helpers import solve
 from pendula import verlet_in_many_digits
 from physrank.certificates import LocalNewton, SineGordonEnergy, StronglyMonotone, intersect
-from physrank.certificates.enclosures.programs import program_of
-from physrank.certificates.enclosures.ranges import over
 from physrank.certificates.paths.sine_gordon import verlet_stages
 from trials import Judged
 
@@ -252,68 +249,3 @@ def test_arithmetic_that_flushes_small_numbers_is_noticed():
         torch.set_flush_denormal(False)
     assert any("gradual underflow" in a.statement for a in certificate.failed)
     assert not certificate.signs.any()
-
-
-# Functions that are not what they were, or not what they seem.
-
-
-def judged(problem, state, outputs, base=None):
-    return Judged(problem, np.asarray(state, float), np.asarray(outputs, float), pr.tasks.field(), base)
-
-
-RIVALS = [[1.1, 1.2], [0.7, 0.9]]
-
-
-@pytest.mark.parametrize(
-    "by", [LocalNewton(degree=1), StronglyMonotone(metric=lambda s: lambda z: z, coercivity=1.0), None]
-)
-def test_an_array_that_a_function_closes_over_may_change(by):
-    """What was compiled with the old one would certify the wrong winner."""
-    force = np.ones(2)
-    problem = pr.Stationary(lambda u: u - force)
-    assert pr.certify(problem, judged(problem, [1, 1], RIVALS), by=by).best == "c0"
-    force[:] = 0.8, 0.95
-    after = pr.certify(problem, judged(problem, [1, 1], RIVALS), by=by)
-    assert after.best in ("c1", None)
-    assert after.enclosure.state_bound >= np.hypot(0.2, 0.05)
-
-
-def test_a_function_with_a_state_of_its_own_states_no_problem():
-    calls = itertools.count()
-    problem = pr.Stationary(lambda u: u - next(calls))
-    found = pr.certify(problem, judged(problem, [1, 1], RIVALS))
-    assert not found.signs.any()
-    assert "each time" in str(found.failed)
-
-
-def test_what_python_is_asked_for_has_no_enclosure():
-    shape = jax.ShapeDtypeStruct((2,), jnp.float64)
-    problem = pr.Stationary(lambda u: u - jax.pure_callback(lambda: np.random.default_rng().random(2), shape))
-    found = pr.certify(problem, judged(problem, [1, 1], RIVALS))
-    assert not found.signs.any()
-    assert "callback" in str(found.failed)
-
-
-@jax.custom_jvp
-def weakly(x):
-    return jnp.stack([x[0], 1e-6 * x[1] + 1e-9])
-
-
-weakly.defjvp(lambda primals, tangents: (weakly(*primals), tangents[0]))
-
-
-def test_a_derivative_that_lies_proves_nothing():
-    """β from the custom derivative is 1, from the function's own 10⁶: the zero is 1e-3 away, the bound says 1e-9."""
-    problem = pr.Stationary(weakly)
-    base, state = np.array([4.5e-5, 0.0]), np.array([0.0, -1e-9])
-    ranking = judged(problem, state, [[1e-6, 0.0], [0.0, -1e-3]], base)
-    found = pr.certify(problem, ranking, by=LocalNewton(lipschitz=1.0))
-    assert found.kind == "estimate" or not found.signs.any()
-
-
-def test_whole_numbers_that_no_double_holds():
-    large = np.array([2**53 + 1, 2**53 + 1])
-    program = program_of(lambda u, k: u - k.astype(float), np.ones(2), large)[0]
-    found = over(program, [np.full(2, 2.0**53), large])[0]
-    assert np.all(found.low <= -1)
-    assert np.all(found.high >= -1)

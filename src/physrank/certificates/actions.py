@@ -79,6 +79,11 @@ def inverse_actions(
     return InverseActions(*flat, coercivity=float(coercivity), fixed=left, hypotheses=needed, reaches=reach is not None)
 
 
+def real(ranking: Ranked) -> Assumption:
+    state = np.asarray(ranking.state)
+    return Assumption("states are real", not np.iscomplexobj(state), str(state.dtype))
+
+
 def compares_states(ranking: Ranked) -> bool:
     """Whether the task is the whole state, entry by entry."""
     return ranking.task.map is tasks.field().map and ranking.outputs.shape[1:] == np.shape(ranking.state)

@@ -94,7 +94,7 @@ def _enclosure(gaps: GapIntervals, radius: float, basis: tuple[Assumption, ...])
 
 def stated_force(error: float) -> Assumption:
     statement = "the force is the interpolant of its samples in time, up to ∫ ‖difference‖ dt ≤ forcing_error"
-    return Assumption(statement, True, float(error))
+    return Assumption(statement, error >= 0, float(error))
 
 
 def _transforms(problem: Burgers) -> Assumption:

@@ -135,8 +135,8 @@ class DirichletMetric(SecantMetric):
 
     diffusion: DirichletDiffusion
     reaction: Array
-    at_residual: Array
-    constant: Float[Array, ""]
+    residual: Array
+    coercivity: Float[Array, ""]
     cubic: Float[Array, ""]
     smallest_diffusion: Float[Array, ""]
     linear_part: Float[Array, ""]
@@ -150,14 +150,6 @@ class DirichletMetric(SecantMetric):
 
     def free(self, covector: Array) -> Array:
         return _interior(covector)
-
-    @property
-    def residual(self) -> Array:
-        return self.at_residual
-
-    @property
-    def coercivity(self) -> Float[Array, ""]:
-        return self.constant
 
     @property
     def hypotheses(self) -> dict[str, Float[Array, ""]]:

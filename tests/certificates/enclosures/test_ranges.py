@@ -133,6 +133,8 @@ def long(x):
         (lambda x: jnp.log(x - 0.5), "may be zero or negative"),
         (lambda x: jnp.sign(x - 0.5), "a kink inside the box"),
         (long, "a loop of 5000 turns"),
+        (lambda x: x + jax.lax.reduce(x, 0.0, lambda a, b: a + b, (0,)), "'reduce'"),  # no call of what is inside it
+        (lambda x: x.at[0].apply(jnp.cos), "a function of what is there"),
     ],
 )
 def test_what_cannot_be_enclosed_is_named(function, said):

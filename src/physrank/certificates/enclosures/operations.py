@@ -72,6 +72,8 @@ MOVES: dict[str, slice] = {
 
 def moved(equation: Any, values: list[Value]) -> list[Value]:
     indices = range(len(values))[MOVES[equation.primitive.name]]
+    if (update := equation.params.get("update_jaxpr")) is not None and update.outvars != update.invars[1:]:
+        raise Unenclosed("'scatter' with a function of what is there")
     if any(isinstance(values[k], Interval) for k in indices):
         raise Unenclosed(f"{equation.primitive.name!r} with indices that are computed from floats")
     numbers = iter(zip(*_ends([value for k, value in enumerate(values) if k not in indices]), strict=True))
