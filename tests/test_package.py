@@ -44,6 +44,10 @@ def test_nothing_loads_before_it_is_used_and_no_global_state_is_touched():
     subprocess.run([sys.executable, "-c", IN_ITS_OWN_PROCESS], check=True)
 
 
+def test_type_checkers_are_told_that_there_are_types():
+    assert (Path(pr.__file__).parent / "py.typed").exists()
+
+
 def test_the_reference_lists_every_public_name():
     found = re.search(r"members: \[(.*)\]", REFERENCE)
     assert found is not None
