@@ -150,9 +150,8 @@ def _check_chunks(path: Path, folder: Path, array: Any, key: Key, limit: Limit, 
             head, size = stored.read(18), file.stat().st_size
             if claimed(head) > max(expected, 2 * size):
                 raise ReadError(f"{path}: a chunk of {folder.name!r} claims more than it holds; it is damaged.")
-            if blosc and size < max(
-                16, int.from_bytes(head[12:16], "little")
-            ):  # whose decoder reads on, beyond the end
+            said = max(16, int.from_bytes(head[12:16], "little"))
+            if blosc and size < said:  # its decoder would read on, beyond the end
                 raise ReadError(f"{path}: a chunk of {folder.name!r} is truncated; get or write it anew.")
             packed = head[:2] in (b"\x1f\x8b", b"\x78\x9c", b"\x78\x01", b"\x78\xda", b"\x78\x5e")
             if packed and size * INFLATION > limit.bytes:
