@@ -22,11 +22,6 @@ X = np.linspace(0, 2 * np.pi, 32, endpoint=False)
 TIMES = np.linspace(0, 0.5, 6)
 
 
-@pytest.fixture
-def promotion():
-    return "standard"  # the certificate of Burgers multiplies real weights by Fourier coefficients
-
-
 def true_order(ranking, truth):
     target = ranking.task.outputs(truth[None])[0]
     losses = ranking.space.norm_squared(ranking.outputs - target)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import namespace
 from physrank.geometry.metrics import AnyMetric, MeanSquare
 from physrank.physics.solvers import LinearMap, Solve, norm, signs
@@ -89,13 +90,16 @@ class Problem(eqx.Module):
 
     def metric(self) -> AnyMetric:
         """The natural task metric: that of the problem's grid, or the mean square."""
-        grid = getattr(self, "grid", None)
-        return MeanSquare() if grid is None else grid.metric()
+        return natural_metric(getattr(self, "grid", None))
 
     def __getattr__(self, name: str) -> Any:
         if name in FORMERLY:
             raise AttributeError(f"{type(self).__name__}.{name} is now {FORMERLY[name]}.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def natural_metric(grid: Grid | None) -> AnyMetric:
+    return MeanSquare() if grid is None else grid.metric()
 
 
 def fits(shape: tuple[int, ...], expected: tuple[int | None, ...] | None) -> bool:

@@ -1,6 +1,6 @@
 """`check`: is this the equation that my data obey? One known solution tells, and says which number or slip is to blame."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,13 +50,19 @@ class Check:
         return "\n".join(lines)
 
 
-def check(problem: Problem, known: Any, vary: Sequence[str] | None = None) -> Check:
+def check(
+    problem: Problem,
+    known: Any,
+    vary: Sequence[str] | None = None,
+    progress: Callable[[str], object] | None = None,
+) -> Check:
     """Hold a problem against one solution that you have, such as a training sample: step 0 before ranking anything.
 
     Main arguments: `problem`, stated for the very input whose solution `known` is.
 
     Other arguments: `vary`, names of the stated numbers to try (default: every float of the problem); whether it
-    passes is then judged by these alone.
+    passes is then judged by these alone; `progress`, such as `print`, which is told the floor before anything is tried
+    that would lower it: that may take a while.
 
     ```python
     verdict = pr.check(problem, known)
@@ -79,6 +85,8 @@ def check(problem: Problem, known: Any, vary: Sequence[str] | None = None) -> Ch
         state, floor = slips[0][1], np.inf
     else:
         floor = floor_of(problem, state)
+        if progress is not None and floor > EXACT:
+            progress(f"floor {floor:.2g}; trying slips of layout, other numbers, and pairs of numbers …")
     found = [Suggestion(name, name, None, floor_of(problem, fixed)) for name, fixed in slips]
     if EXACT < floor < np.inf:
         found += numbers(problem, state, vary, floor)

@@ -114,7 +114,7 @@ class Climber:
         coarse = Coarse(self.problem, np.asarray(self.below.state), level)
         change = coarse.left(state - np.asarray(self.below.output))
         moves = {"linearisation": np.asarray(found.last), "discretisation": change}
-        evidence = OnGrid(state, state, movements=moves, coarse=coarse)
+        evidence = OnGrid(state, state, movements=moves, loose=float(found.contraction), coarse=coarse)
         self._take(Rung(STEPS, self.question, evidence, evidence.seen(self.question.task), solves=0, seconds=seconds))
 
     def arrived(self, rung: Rung) -> None:
