@@ -249,3 +249,37 @@ def test_arithmetic_that_flushes_small_numbers_is_noticed():
         torch.set_flush_denormal(False)
     assert any("gradual underflow" in a.statement for a in certificate.failed)
     assert not certificate.signs.any()
+
+
+def at_rest(random, size, length, weights=None):
+    """Diffusion–reaction and Sine–Gordon whose solution is zero: the error of a state is the state itself."""
+    times = np.linspace(0, 0.1, 3)
+    for problem in (
+        pr.equations.DiffusionReaction(np.zeros((2, 2, 2)), times, threshold=0.0, length=length),
+        pr.equations.SineGordon(np.zeros(4), np.zeros(4), times, 1.0, points=4, length=length),
+    ):
+        state = size * random.standard_normal(problem.state_shape)
+        state[0] = 0
+        metric = problem.metric() if weights is None else pr.metrics.weights(np.full(problem.state_shape[1:], weights))
+        yield problem, Judged(problem, state, random.standard_normal((3, *state.shape[1:])), pr.tasks.terminal(metric))
+
+
+def test_lengths_that_lift_what_underflow_took_are_refused():
+    """Squares of 1e-220 are zero; times an area of 1e199 they would not be."""
+    for problem, ranking in at_rest(np.random.default_rng(0), 1e-220, 1e100):
+        assert any("choose another unit" in a.statement for a in pr.certify(problem, ranking).failed)
+
+
+@pytest.mark.parametrize("weights", [1e-310, 1e-320, 1e300])
+def test_weights_below_the_smallest_normal_number_are_not_zero(weights):
+    for problem, ranking in at_rest(np.random.default_rng(1), 1e6, 2.0**39, weights):
+        with mpmath.workdps(60):
+            certificate = pr.certify(problem, ranking)
+            assert false_gaps(certificate, ranking, [mp(0)] * ranking.outputs[0].size) == []
+
+
+def test_steps_that_no_interval_can_be_divided_by_prove_nothing():
+    problem = pr.equations.Burgers(np.zeros(8), 0.1, [0.0, 1e-320], points=8)
+    ranking = Judged(problem, np.zeros((2, 8)), np.eye(8)[:2], pr.tasks.terminal(problem.metric()))
+    found = pr.certify(problem, ranking, by=pr.certificates.ValidatedBurgers())
+    assert any("short" in a.statement for a in found.failed)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from physrank import tasks
-from physrank.certificates._terminal import ROUND_OFF, together
+from physrank.certificates._terminal import ROUND_OFF, ordinary, together
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, arithmetic, open_gaps
 from physrank.certificates.enclosures.rounding import UNIT
 from physrank.certificates.paths.burgers import Measures, Path, measure, reconstruct
@@ -115,6 +115,7 @@ def before(problem: Any, ranking: Ranked) -> tuple[Assumption, ...]:
     return (
         equation,
         arithmetic(),
+        ordinary(problem.length),
         Assumption("the viscosity is positive", viscosity > 0, viscosity),
         Assumption("time increases from row to row", shortest > 0, shortest),
         Assumption(

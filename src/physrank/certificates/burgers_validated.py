@@ -22,6 +22,8 @@ from physrank.equations import Burgers
 from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array
 
+SMALL = 2.0**-900  # of a time, by which an interval can be divided
+
 
 @dataclass(frozen=True)
 class ValidatedBurgers:
@@ -43,9 +45,12 @@ class ValidatedBurgers:
         state = np.asarray(ranking.state, np.float64)
         path = reconstruct(problem, state)
         pieces = np.asarray(path.pieces)
-        finite = bool(np.isfinite(pieces).all())
-        basis += (Assumption("the path through the rows is finite", finite, "it is" if finite else "it is not"),)
-        if not finite:
+        finite, shortest = bool(np.isfinite(pieces).all()), float(np.diff(np.asarray(problem.times)).min())
+        basis += (
+            Assumption("the path through the rows is finite", finite, "it is" if finite else "it is not"),
+            Assumption("steps are not as short as the smallest numbers", shortest > SMALL, shortest),
+        )
+        if not all_hold(basis):
             return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
         with np.errstate(all="ignore"):
             found = measure(problem, pieces)

@@ -118,7 +118,7 @@ class Burgers(Evolution):
         return float(np.abs(state).max()) * 2 * np.pi / self.length * self.points / 3
 
     def _needed_substeps(self, state: np.ndarray, interval: float) -> int:
-        return int(np.ceil(self._fastest(state) * interval / RK4_LIMIT - 1e-9))
+        return int(np.ceil(min(self._fastest(state) * interval / RK4_LIMIT, 2.0**60) - 1e-9))
 
     def concerns(self, state: np.ndarray) -> list[str]:
         needed = self._needed_substeps(state, float(np.diff(np.asarray(self.times)).max()))
