@@ -28,6 +28,7 @@ def html_report(result: dict[str, Any], figure: Figure) -> str:
         f"<p class=bad>{escape(unresolved)}</p>" if unresolved else f"<p>{escape(standing(result))}.</p>",
         f"<div class=doubt>{_list(result['doubts'])}</div>" if result["doubts"] and not unresolved else "",
         f"<p class=muted>{escape(described)}</p>",
+        f"<p class=muted>Holds for {escape(result['stated'])}, as stated.</p>" if result["stated"] else "",
         _candidates(result),
         "<p class=muted>Estimated errors and what follows ± are estimates, not bounds. What follows ± moves all candidates "
         f"together; pairs are judged one by one. {_proved(result)}</p>",

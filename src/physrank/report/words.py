@@ -54,7 +54,8 @@ def in_words(result: dict[str, Any]) -> str:
     if not result["unresolved"]:
         lines += [f"doubt: {doubt}" for doubt in result["doubts"]]
     lines += [f"note: {note}" for note in result["notes"]]
-    return "\n".join(lines + ([f"effort: {climbed(result)}"] if len(result["effort"]) > 1 else []))
+    lines += [f"effort: {climbed(result)}"] if len(result["effort"]) > 1 else []
+    return "\n".join(lines + ([f"holds for: {result['stated']}, as stated"] if result["stated"] else []))
 
 
 def about(result: dict[str, Any]) -> str:
