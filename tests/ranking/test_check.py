@@ -131,6 +131,14 @@ def test_slips_are_named(slip, made):
     assert any(slip in s.what for s in found.suggestions[:2]), str(found)
 
 
+@pytest.mark.parametrize("name", ["sine-gordon", "diffusion-reaction", "flow 1-D", "flow 2-D"])
+def test_channels_last_are_named(name):
+    found = pr.check(RIGHT[name], np.moveaxis(known(name), 1, -1))
+    assert not found.passes
+    assert found.suggestions[0].floor < 1e-6
+    assert found.suggestions[0].what.startswith(("channels moved", "its last two axes exchanged"))
+
+
 def test_one_slip_has_one_name():
     found = pr.check(RIGHT["burgers"], known("burgers").T.copy())
     assert [s.name for s in found.suggestions if "axes" in s.name or "channels" in s.name] == ["its axes exchanged"]

@@ -120,7 +120,7 @@ MISSTATED = {
 
 @pytest.mark.parametrize("case", MISSTATED)
 def test_a_misstated_equation_is_what_the_proof_rests_on_and_one_known_solution_refutes_it(case):
-    """Candidates alone cannot tell. So ranking and certificate name the number as stated by the user, and `check` finds it."""
+    """Candidates alone cannot tell. So ranking and certificate name the number as stated, and `check` finds it."""
     options, number, said = MISSTATED[case]
     truth, wrong = solve(flow()), flow(**options)
     library = around(truth, [0.02, 0.04, 0.06])
