@@ -241,6 +241,8 @@ def test_bad_input_is_refused():
         pr.check(RIGHT["burgers"], np.ones(3))
     with pytest.raises(ValueError, match="known must be finite"):
         pr.check(RIGHT["burgers"], np.full((6, 32), np.nan))
+    other = pr.check(times("burgers", "viscosity", 2), known("burgers"), vary="length")
+    assert "only length was varied: another number may explain what is left" in str(other)
     only = pr.check(times("burgers", "viscosity", 2), known("burgers"), vary=["viscosity"])
     assert {s.name for s in only.suggestions} <= {"viscosity"} | {s.name for s in only.suggestions if s.value is None}
 
