@@ -162,6 +162,14 @@ def test_fitting_ends_where_nothing_is_gained():
     np.testing.assert_allclose(again, found, atol=1e-3)
 
 
+@pytest.mark.parametrize("name", ["sine-gordon", "diffusion-reaction", "flow 1-D", "flow 2-D"])
+def test_channels_last_are_named(name):
+    found = pr.check(RIGHT[name], np.moveaxis(known(name), 1, -1))
+    assert not found.passes
+    assert found.suggestions[0].floor < 1e-6
+    assert found.suggestions[0].what.startswith(("channels moved", "its last two axes exchanged"))
+
+
 def test_one_slip_has_one_name():
     found = pr.check(RIGHT["burgers"], known("burgers").T.copy())
     assert [s.name for s in found.suggestions if "axes" in s.name or "channels" in s.name] == ["its axes exchanged"]
@@ -264,6 +272,8 @@ def test_bad_input_is_refused():
         pr.check(RIGHT["burgers"], np.ones(3))
     with pytest.raises(ValueError, match="known must be finite"):
         pr.check(RIGHT["burgers"], np.full((6, 32), np.nan))
+    other = pr.check(times("burgers", "viscosity", 2), known("burgers"), vary="length")
+    assert "only length was varied: another number may explain what is left" in str(other)
     only = pr.check(times("burgers", "viscosity", 2), known("burgers"), vary=["viscosity"])
     assert {s.name for s in only.suggestions} <= {"viscosity"} | {s.name for s in only.suggestions if s.value is None}
 

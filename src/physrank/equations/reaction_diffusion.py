@@ -191,7 +191,7 @@ class ReactionDiffusion(Problem):
         residual = _interior(defect)
         solve = operator.solve(reaction, residual, floor)
         energy = h**self._dims * jnp.sum(residual * solve.value)
-        converged = jnp.linalg.norm(solve.defect) <= 1e-8 * jnp.linalg.norm(residual) + floor
+        converged = norm(solve.defect) <= 1e-8 * norm(residual) + floor
         boundary = h ** (self._dims - 1) * jnp.sum(jnp.where(_boundary(defect.shape), defect**2, 0))
         return energy / (self.coercivity(state) if adapted else 1.0) + boundary, converged
 

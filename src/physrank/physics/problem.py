@@ -149,6 +149,15 @@ def wavering(tangent: Any, there: LinearMap, like: Array) -> tuple[Array, Float[
     return weak, xp.where(known, norm(again.value - weak), 0.0)
 
 
+def probed_floor(apply: LinearMap, state: Array) -> Float[Array, ""]:
+    """Euclidean norm below which a defect is indistinguishable from zero: the tangent applied to the state itself, under a
+    pattern of signs. Where unknowns differ in size, large ones meet small columns, and the product of two norms would excuse
+    any defect."""
+    size = norm(state)
+    direction = signs(state) * state / namespace(state).where(size > 0, size, 1.0)
+    return roundoff_floor(norm(apply(direction)), state)
+
+
 def roundoff_floor(magnitude: Float[Array, ""], *states: Array) -> Float[Array, ""]:
     """Euclidean norm below which a defect is indistinguishable from zero, for a tangent of this magnitude."""
     floor = 64 * np.finfo(states[0].dtype).eps * magnitude * sum(norm(state) for state in states)

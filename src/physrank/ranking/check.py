@@ -23,6 +23,7 @@ class Check:
     floor: float  # ‖A(known)‖ relative to that of a state that knows nothing: 0 is exact, 1 explains nothing
     where: dict[str, float]  # share of the squared defect by place: initial row, boundary, interior, largest rows
     suggestions: tuple[Suggestion, ...]  # best first; only those that lower the floor
+    varied: tuple[str, ...] | None = None  # the numbers that were tried; None: every one
 
     @property
     def passes(self) -> bool:
@@ -45,6 +46,8 @@ class Check:
         verdict = "passes" if self.passes else "does NOT pass"
         places = ", ".join(f"{name} {share:.0%}" for name, share in self.where.items() if share >= 0.01)
         lines = [f"the known solution {verdict}: floor {self.floor:.2g} (0: obeys the equation, 1: explains nothing)"]
+        if self.varied is not None and self.floor > EXACT:
+            lines.append(f"  only {', '.join(self.varied)} was varied: another number may explain what is left")
         lines += [f"  the defect sits in: {places}"] if self.floor > EXACT and places else []
         lines += [f"  with {s.what} {self._falls(s)}" for s in self.suggestions[:5]]
         return "\n".join(lines)
@@ -91,7 +94,7 @@ def check(
     if EXACT < floor < np.inf:
         found += numbers(problem, state, vary, floor)
     better = sorted((s for s in found if s.floor < floor / 1.2), key=lambda s: s.floor)
-    return Check(float(floor), _where(problem, state), tuple(better))
+    return Check(float(floor), _where(problem, state), tuple(better), None if vary is None else tuple(vary))
 
 
 def _where(problem: Problem, state: Array) -> dict[str, float]:
