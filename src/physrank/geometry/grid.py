@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -148,10 +149,15 @@ class Grid:
 
     def metric(self) -> Metric:
         """∫ x² over the box by the grid's own quadrature."""
-        return METRICS[self.layout](self.lengths)
+        return _metric(self)
+
+
+@lru_cache(maxsize=64)
+def _metric(grid: Grid) -> Metric:
+    return METRICS[grid.layout](grid.lengths)
 
 
 def _sizes(shape: int | Sequence[int], lengths: float | Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    sizes = tuple(int(n) for n in (shape if isinstance(shape, tuple | list) else np.atleast_1d(shape)))
+    sizes = tuple(map(int, shape if isinstance(shape, tuple | list) else np.atleast_1d(shape)))
     extents = lengths if isinstance(lengths, tuple | list) else np.broadcast_to(lengths, (len(sizes),))
-    return sizes, tuple(float(x) for x in extents)
+    return sizes, tuple(map(float, extents))

@@ -12,7 +12,7 @@ from physrank.rungs import nested
 from physrank.rungs.asked import Asked
 from physrank.rungs.effort import Spent
 from physrank.rungs.evidence import BelowGrid, Coarse, OnGrid, Seen
-from physrank.rungs.question import Question
+from physrank.rungs.question import Question, median
 from physrank.rungs.rung import Rung
 
 STEPS, LOOK = "steps on the problem's grid", "a look at the problem's grid"
@@ -74,7 +74,7 @@ class Climber:
         strides = [1] * len(self.shape)
         if grid is not None:
             strides[len(strides) - len(grid.shape) :] = [max(n // 16, 1) for n in grid.shape]
-        return np.median(self.states[(slice(None), *(slice(None, None, step) for step in strides))], axis=0)
+        return median(self.states[(slice(None), *(slice(None, None, step) for step in strides))])
 
     def stood(self, standings: Sequence[nested.Standing], look: nested.Look, seconds: float) -> None:
         """Coarser grids are reached. One counts only above another that resolved its state: the two tell how far it is off,

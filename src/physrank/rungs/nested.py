@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -52,14 +52,21 @@ def levels(problem: Problem) -> tuple[int, ...]:
     if compute.on_host(problem):
         return _worthwhile(problem, capabilities.coarser)
     leaves, structure = jax.tree.flatten(problem)
-    shapes = (jax.ShapeDtypeStruct(x.shape, x.dtype) if hasattr(x, "dtype") else x for x in leaves)
-    return _levels(structure, tuple(shapes))
+    return _levels(structure, tuple(_Shaped(x.shape, x.dtype) if hasattr(x, "dtype") else x for x in leaves))
+
+
+class _Shaped(NamedTuple):
+    """What is told of an array: made and compared faster than what JAX has for it."""
+
+    shape: tuple[int, ...]
+    dtype: Any
 
 
 @lru_cache(maxsize=64)
 def _levels(structure: Any, leaves: tuple[Any, ...]) -> tuple[int, ...]:
+    shapes = [jax.ShapeDtypeStruct(*leaf) if isinstance(leaf, _Shaped) else leaf for leaf in leaves]
     with compute.double():
-        return _worthwhile(jax.tree.unflatten(structure, leaves), partial(eqx.filter_eval_shape, capabilities.coarser))
+        return _worthwhile(jax.tree.unflatten(structure, shapes), partial(eqx.filter_eval_shape, capabilities.coarser))
 
 
 def _worthwhile(problem: Problem, coarser: Callable[[Problem, int], Problem | None]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from physrank.rungs.question import Question
 SAFETY = 2.0  # a gap is settled when it exceeds so many times what a further correction would move it by
 ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
 PROXY, UNSEEN = "the proxy", "unseen"  # beside the causes of doubt
-ANSWERED = ("scores", "gaps", "leader", "_relative", "algebra")  # what does not depend on doubts
+ANSWERED = ("scores", "gaps", "leader", "_relative", "algebra", "proxy_size")  # what does not depend on doubts
 BLIND = 1e-6  # a pair differs along a direction when the cosine exceeds this
 
 
@@ -128,13 +128,18 @@ class Rung:
     @cached_property
     def algebra(self) -> float:
         """How far q may be off because the solve stopped at ℓ, and because numbers are rounded."""
-        rounding = ROUND_OFF * self.size(self.proxy)
+        rounding = ROUND_OFF * self.proxy_size
         if self.response is None:
             return rounding
         moved = self.size(self.proxy - self.question.task.outputs(np.asarray(self.response.base)[None])[0])
         defect = float(self.response.defect_norm)
         share = float(self.response.algebraic_norm) / defect if defect > 0 else 0.0
         return min(share, 1.0) * moved + rounding
+
+    @cached_property
+    def proxy_size(self) -> float:
+        """‖q‖ in units."""
+        return self.size(self.proxy)
 
     def size(self, output: Array) -> float:
         """‖output‖ in units."""
