@@ -103,10 +103,14 @@ class Grid:
         return xp.max(xp.stack(largest)) / xp.maximum(xp.max(field) - xp.min(field), least)
 
     def tail(self, field: Any, carried: Any = 1.0) -> Any:
+        """The share of the variance in the top third of the spectrum along an axis, see `tails`."""
+        return self.tails(field, (carried,))[0]
+
+    def tails(self, field: Any, carried: Sequence[Any]) -> list[Any]:
         """The share of the variance in the top third of the spectrum along an axis: the largest over axes and leading axes.
 
-        `carried` is the part of the spectrum that the scheme fills (⅔ where it removes aliases): the top third of that, and
-        what lies above. Fourier series on periodic grids; sine series beside the line between end values where those
+        `carried` are parts of the spectrum that a scheme fills (⅔ where it removes aliases): the top third of each, and what
+        lies above. Fourier series on periodic grids; sine series beside the line between end values where those
         interpolate; cosine series elsewhere. A leading entry (a row, a channel) with less than 1e-6 of the largest
         variance is held against that. The field may have any resolution. Works inside `jax.jit`.
         """
@@ -122,12 +126,13 @@ class Grid:
             power = self._power(xp, values)
             power = power.sum(axis=tuple(range(power.ndim - len(space), power.ndim - 1)))
             modes = power.shape[-1] - 1
-            top = np.arange(-1.0, modes) >= xp.floor(2 * carried * modes / 3 + 1e-9)
             total = power.sum(axis=-1)
             noise = np.finfo(float).eps ** 1.5 * (field**2).sum(axis=space) * power.shape[-1]
             against = xp.maximum(total, 1e-6 * total.max()) + noise
-            shares.append((xp.where(top, power, 0.0).sum(axis=-1) / xp.maximum(against, 1e-300)).max())
-        return xp.stack(shares).max()
+            tops = [np.arange(-1.0, modes) >= xp.floor(2 * part * modes / 3 + 1e-9) for part in carried]
+            above = [xp.where(top, power, 0.0).sum(axis=-1) for top in tops]
+            shares.append([(part / xp.maximum(against, 1e-300)).max() for part in above])
+        return [xp.stack(along).max() for along in zip(*shares, strict=True)]
 
     def _power(self, xp: Any, values: Any) -> Any:
         """|coefficient|² of the series that belongs to this grid, last axis; the mean or nothing comes first."""

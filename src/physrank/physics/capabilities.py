@@ -42,9 +42,9 @@ class Glances(Protocol):
         """Roughly L⁻¹(−A(state)), from some of its rows."""
         ...
 
-    def pushes(self, rows: Rows, steps: int) -> Array:
+    def pushes(self, rows: Rows, steps: int, counts: Any = True) -> Array:
         """What those rows have against a trajectory of so many steps, one by one: their sum is the last row of the above.
-        `rows(numbers)` gives its rows, so that no others need be lifted."""
+        `rows(numbers)` gives its rows, so that no others need be lifted. Anything, for less, where that does not count."""
         ...
 
 
@@ -230,7 +230,12 @@ def tail(problem: Problem, field: Any) -> Any:
     A problem may say `carried`, the part of the spectrum that its scheme fills.
     """
     where = grid(problem)
-    return np.zeros(()) if where is None else where.tail(field, getattr(problem, "carried", 1.0))
+    return np.zeros(()) if where is None else where.tail(field, carried(problem))
+
+
+def carried(problem: Problem) -> Any:
+    """The part of the spectrum of its grid that a problem's scheme fills."""
+    return getattr(problem, "carried", 1.0)
 
 
 def output(problem: Problem) -> str:

@@ -1,6 +1,7 @@
 """Evolution equations: problems whose constraint is a march that they state."""
 
 import abc
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array
@@ -36,8 +37,8 @@ class Evolution(Problem):
     def glance(self, state: Array) -> Array:
         return self.marching.glance(state)
 
-    def pushes(self, rows: Rows, steps: int) -> Array:
-        return self.marching.pushes(rows, steps)
+    def pushes(self, rows: Rows, steps: int, counts: Any = True) -> Array:
+        return self.marching.pushes(rows, steps, counts)
 
     def solve(self, guess: Array) -> NonlinearSolve:
         return self.marching.solve(guess)

@@ -216,8 +216,8 @@ class Marching(Problem):
     def glance(self, state: Array) -> Array:
         return glance(self, state)
 
-    def pushes(self, rows: Rows, steps: int) -> Array:
-        return pushes(self, rows, steps)[1]
+    def pushes(self, rows: Rows, steps: int, counts: Any = True) -> Array:
+        return pushes(self, rows, steps, counts)[1]
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         weights = 1 / self.initial.size if self.residual_weights is None else self.residual_weights

@@ -18,6 +18,7 @@ from physrank.rungs.rung import Rung
 STEPS, LOOK = "steps on the problem's grid", "a look at the problem's grid"
 SMOOTH = 1e-10  # of the variance where a grid ends: what is lost there has 1e-5 of the size of the rest
 HIDDEN = 0.1  # of a step of what is smooth that the rest may be
+NOISE = 2.0  # times what lies above a grid twice as fine that may lie above a grid: structure decays by tens
 CONTRACTS = 0.5  # of a step that the next one may be: beyond that, steps say nothing
 
 
@@ -68,6 +69,11 @@ class Climber:
         return self._middle if self.below is None else np.asarray(self.below.state)
 
     @property
+    def footing(self) -> nested.Footing:
+        """`under`, and whether the level that was stood on last resolved its state: else the next one does not count."""
+        return self.under, np.asarray(self.below is not None and self.below.resolved)  # pyright: ignore[reportReturnType]
+
+    @property
     def _middle(self) -> Array:
         """The median of the candidates, which no outlier moves, on a few points: a place to start from, no more."""
         grid = capabilities.grid(self.problem)
@@ -75,6 +81,16 @@ class Climber:
         if grid is not None:
             strides[len(strides) - len(grid.shape) :] = [max(n // 16, 1) for n in grid.shape]
         return median(self.states[(slice(None), *(slice(None, None, step) for step in strides))])
+
+    def expects_nothing_above(self, level: int) -> bool:
+        """Whether the candidates have about the same where this grid ends as where one twice as fine does: that is noise of
+        theirs, and no reason to begin on the finer one. A guess, which costs two grids where it is wrong."""
+        grid = capabilities.grid(self.problem)
+        if grid is None or not self.question.task.last:
+            return False
+        ends = [capabilities.carried(self.problem) / 2**k for k in (level, level - 1)]
+        here, finer = grid.tails(self.states[:, -1].mean(axis=0), ends)
+        return bool(here <= min(nested.RESOLVED, NOISE * finer))
 
     def stood(self, standings: Sequence[nested.Standing], look: nested.Look, seconds: float) -> None:
         """Coarser grids are reached. One counts only above another that resolved its state: the two tell how far it is off,

@@ -34,8 +34,12 @@ class Standing(eqx.Module):
     solved: Bool[JaxArray, ""]
 
     @property
+    def resolves(self) -> Bool[JaxArray, ""]:
+        return self.solved & (self.tail <= RESOLVED) & (self.lost <= KEPT)
+
+    @property
     def resolved(self) -> bool:
-        return bool(self.solved) and float(self.tail) <= RESOLVED and float(self.lost) <= KEPT
+        return bool(self.resolves)
 
 
 class Steps(eqx.Module):
@@ -92,17 +96,24 @@ class Look(eqx.Module):
 
 
 def stand(
-    problem: Problem, below: JaxArray, levels: tuple[int, ...], task: Task, shape: tuple[int, ...], lowest: bool
+    problem: Problem, footing: "Footing", levels: tuple[int, ...], task: Task, shape: tuple[int, ...], lowest: bool
 ) -> tuple[list[Standing], Look]:
-    """Stand on some levels in turn, coarsest first, and look from the last at the problem's own grid: one program.
+    """Stand on some levels in turn, coarsest first, and look from the last at the problem's own grid: one program. Nobody
+    looks from a level that does not count.
 
-    For the lowest level, `below` is a state on the problem's own grid from which a solve may start.
+    For the lowest level, `footing` has a state on the problem's own grid from which a solve may start.
     """
     standings, given = [], _on_grid(problem)
+    below, resolves = footing
     for level in levels:
         standings.append(_stand(problem, given, below, level, task, shape, lowest))
         below, lowest = standings[-1].state if below.ndim else below, False
-    return standings, unseen(problem, standings[-1].state, levels[-1], task, shape)
+        resolves = resolves if level == levels[-1] else standings[-1].resolves
+    counts = True if compute.on_host(problem) else resolves & standings[-1].solved
+    return standings, unseen(problem, standings[-1].state, levels[-1], task, shape, counts)
+
+
+Footing = tuple[JaxArray, Bool[JaxArray, ""]]  # the state of the level below, and whether that resolved it
 
 
 def _stand(
@@ -229,10 +240,11 @@ def _two(problem: Any, state: JaxArray, second: Callable[[JaxArray], tuple[JaxAr
     return Steps(state + first + last, last, contraction, hidden / jnp.maximum(norm(last), floor))
 
 
-def unseen(problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...]) -> Look:
-    """What the problem's own grid has to say against a state of a coarser one."""
+def unseen(problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...], counts: Any) -> Look:
+    """What the problem's own grid has to say against a state of a coarser one; anything where it does not count."""
     if task.last and isinstance(problem, capabilities.Glances):
-        parts = problem.pushes(lambda places: capabilities.raised_rows(problem, state, places, shape), shape[0] - 1)
+        rows = partial(capabilities.raised_rows, problem, state, shape=shape)
+        parts = problem.pushes(rows, shape[0] - 1, counts)
     else:
         whole = capabilities.raised(problem, state, shape)
         parts = (task.map(whole + capabilities.glance(problem, whole)) - task.map(whole))[None]
