@@ -16,6 +16,7 @@ BETWEEN = {
     "nodes": "polynomial",
     "cells": "linear",
 }  # solutions, where candidates are not lifted
+CONSTANT = 1e-11  # of a field's size that its range has at least: less is rounding, and no structure to lose
 METRICS = {"periodic": periodic_l2, "nodes": trapezoid, "cells": cell_area}
 
 
@@ -91,16 +92,17 @@ class Grid:
 
     def missing(self, field: Any, rough: "Grid") -> Any:
         """How much of a field on this grid a coarser one cannot carry, relative to its range: the largest departure on a
-        few lines along every axis. Works inside `jax.jit`."""
+        few lines along every axis. The rounding of a constant is nothing. Works inside `jax.jit`."""
         xp, kind = lifts.namespace(field), self.kind or BETWEEN[self.layout]
-        least = np.finfo(float).tiny
+        high, low = xp.max(field), xp.min(field)
+        least = CONSTANT * xp.maximum(xp.abs(high), xp.abs(low)) + np.finfo(float).tiny
         largest = []
         for axis, (fine, coarse) in enumerate(zip(self.shape, rough.shape, strict=True)):
             strides = [slice(None, None, 1 if k == axis else max(n // 16, 1)) for k, n in enumerate(self.shape)]
             lines = xp.moveaxis(field[tuple(strides)], axis, -1)
             back = lifts.lift(lifts.lift(lines, (coarse,), kind), (fine,), kind)
             largest.append(xp.max(xp.abs(lines - back)))
-        return xp.max(xp.stack(largest)) / xp.maximum(xp.max(field) - xp.min(field), least)
+        return xp.max(xp.stack(largest)) / xp.maximum(high - low, least)
 
     def tail(self, field: Any, carried: Any = 1.0) -> Any:
         """The share of the variance in the top third of the spectrum along an axis, see `tails`."""

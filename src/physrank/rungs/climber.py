@@ -12,7 +12,7 @@ from physrank.rungs import nested
 from physrank.rungs.asked import Asked
 from physrank.rungs.effort import Spent
 from physrank.rungs.evidence import BelowGrid, Coarse, OnGrid, Seen
-from physrank.rungs.question import Question, median
+from physrank.rungs.question import MANY, Question, median
 from physrank.rungs.rung import Rung
 
 STEPS, LOOK = "steps on the problem's grid", "a look at the problem's grid"
@@ -75,12 +75,12 @@ class Climber:
 
     @property
     def _middle(self) -> Array:
-        """The median of the candidates, which no outlier moves, on a few points: a place to start from, no more."""
+        """The median of some candidates, which no outlier moves, on a few points: a place to start from, no more."""
         grid = capabilities.grid(self.problem)
-        strides = [1] * len(self.shape)
+        strides = [max(len(self.states) // MANY, 1), *[1] * len(self.shape)]
         if grid is not None:
             strides[len(strides) - len(grid.shape) :] = [max(n // 16, 1) for n in grid.shape]
-        return median(self.states[(slice(None), *(slice(None, None, step) for step in strides))])
+        return median(self.states[tuple(slice(None, None, step) for step in strides)])
 
     def expects_nothing_above(self, level: int) -> bool:
         """Whether the candidates have about the same where this grid ends as where one twice as fine does: that is noise of

@@ -66,9 +66,9 @@ class Question:
             near = counts & (apart <= FAR * median(apart[counts]))
         return self.outputs[int(np.argmax(near if near.any() else counts))]
 
-    def _rows(self, outputs: Array) -> Array:
+    def _rows(self, outputs: Array, room: Array | None = None) -> Array:
         """√M (y_i − c) as rows, in units: differences first, so that large common parts do not cancel."""
-        apart = outputs - self.centre
+        apart = np.subtract(outputs, self.centre, out=None if room is None else room[: len(outputs)])
         return self.space.coordinates(apart if self.unit == 1.0 else apart / self.unit, overwrite=True)
 
     @cached_property
@@ -95,9 +95,10 @@ class Question:
                 rows = self._rows(self.outputs)
                 products, squares = self._across(changes) @ rows.T, rows @ rows.T
             else:
-                across = self._across(changes)
-                for part, block in _blocks(self.outputs):
-                    rows = self._rows(block)
+                across, blocks = self._across(changes), _blocks(self.outputs)
+                room = np.empty_like(blocks[0][1])
+                for part, block in blocks:
+                    rows = self._rows(block, room)
                     products[:, part] = across @ rows.T
                     squares[part] = np.einsum("nk,nk->n", rows, rows)
         if first:
