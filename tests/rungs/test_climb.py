@@ -1,6 +1,7 @@
 """The ladder: coarse grids decide what they see, and nothing else; what is open climbs; nothing is lost on the way."""
 
 import json
+from types import SimpleNamespace
 
 import equinox as eqx
 import numpy as np
@@ -59,6 +60,18 @@ def test_noise_of_the_candidates_is_no_reason_to_begin_on_a_finer_grid():
 
     assert nested.levels(problem) == (4, 3, 2, 1)
     assert list(begun(2)) == [(4, 3, 2)] and list(begun(7)) == [(3, 2, 1)]
+
+
+def test_a_march_is_smooth_where_the_task_looks():
+    """A shock that has spread by the end says nothing about the rows before it."""
+    problem = pr.equations.Burgers(lambda x: np.sin(x), 0.05, np.linspace(0, 1, 9), points=64, substeps=4)
+    x = np.arange(64) * 2 * np.pi / 64
+    state = np.stack([np.sign(np.sin(x - 0.1)), *[np.sin(x)] * 8])
+    for task, smooth in ((pr.tasks.terminal(), True), (pr.tasks.field(), False)):
+        given = Candidates.of(state[None], problem)
+        climber = pr.anchors.auto().climber(problem, given, task, Asked())
+        climber.rung = SimpleNamespace(state=state)
+        assert climber.smooth == smooth
 
 
 @pytest.mark.parametrize("amplitude", [100.0, 10_000.0])

@@ -34,8 +34,8 @@ class Evolution(Problem):
     def refine(self, base: Array, state: Array) -> Array:
         return self.marching.refine(base, state)
 
-    def glance(self, state: Array) -> Array:
-        return self.marching.glance(state)
+    def glance(self, state: Array, counts: Any = True) -> Array:
+        return self.marching.glance(state, counts)
 
     def pushes(self, rows: Rows, steps: int, counts: Any = True) -> Array:
         return self.marching.pushes(rows, steps, counts)

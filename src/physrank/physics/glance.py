@@ -49,9 +49,9 @@ class March(Protocol):
     def diagonal(self, after: Array, now: Array, forcing: Any) -> Any: ...
 
 
-def glance(march: March, state: Array) -> Array:
+def glance(march: March, state: Array, counts: Any = True) -> Array:
     """How far a trajectory would move, roughly: what some steps have against it, added up."""
-    rows, pushed = pushes(march, lambda places: state[places], len(state) - 1)
+    rows, pushed = pushes(march, lambda places: state[places], len(state) - 1, counts)
     if march.host:
         whole: Any = np.zeros_like(state)
         np.add.at(whole, np.asarray(rows), pushed)

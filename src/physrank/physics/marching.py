@@ -213,8 +213,8 @@ class Marching(Problem):
             return sweep(self, state, None, rough=True)[1].value
         return self.correct(state)[1].value if self.implicit else self.solve(state).state - state
 
-    def glance(self, state: Array) -> Array:
-        return glance(self, state)
+    def glance(self, state: Array, counts: Any = True) -> Array:
+        return glance(self, state, counts)
 
     def pushes(self, rows: Rows, steps: int, counts: Any = True) -> Array:
         return pushes(self, rows, steps, counts)[1]

@@ -164,10 +164,11 @@ class Climber:
 
     @property
     def smooth(self) -> bool:
-        """Whether an explicit march ends so smooth that a coarser one, nearly as dear as the march, need not be asked."""
+        """Whether an explicit march is so smooth where the task looks that a coarser one, hardly cheaper, need not be asked."""
         if self.rung is None or not capabilities.cheap_to_solve(self.problem):
             return False
-        return float(capabilities.tail(self.problem, self.rung.state[-1])) <= SMOOTH
+        looked = self.rung.state[-1] if self.question.task.last else self.rung.state
+        return float(capabilities.tail(self.problem, looked)) <= SMOOTH
 
     @property
     def wants_finer(self) -> bool:

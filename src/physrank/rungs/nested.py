@@ -247,7 +247,7 @@ def unseen(problem: Problem, state: JaxArray, level: int, task: Task, shape: tup
         parts = problem.pushes(rows, shape[0] - 1, counts)
     else:
         whole = capabilities.raised(problem, state, shape)
-        parts = (task.map(whole + capabilities.glance(problem, whole)) - task.map(whole))[None]
+        parts = (task.map(whole + capabilities.glance(problem, whole, counts)) - task.map(whole))[None]
     coarse, grid = capabilities.coarser(problem, level), capabilities.grid(problem)
     below = None if coarse is None else capabilities.grid(coarse)
     if grid is None or below is None or parts.shape[parts.ndim - len(grid.shape) :] != grid.shape:
