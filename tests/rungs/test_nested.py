@@ -7,6 +7,7 @@ import pytest
 import physrank as pr
 from levels import blind_library, cubic, field
 from physrank import compute
+from physrank.rungs import nested
 from problems import CASES
 
 
@@ -53,3 +54,12 @@ def _solve(problem, guess):
 
 def _solve_roughly(problem, guess):
     return problem.solve_roughly(guess)
+
+
+@pytest.mark.parametrize("resolved", [True, False])
+def test_nobody_looks_from_a_level_that_does_not_count(resolved):
+    """One level counts only above another that resolved its state: a look costs as much as some steps of the march."""
+    problem = pr.equations.Burgers(lambda x: np.sin(x), 0.05, np.linspace(0, 1, 9), points=128, substeps=8)
+    fixed = ((1,), pr.tasks.terminal(), problem.state_shape, False)
+    _, look = compute.run(nested.stand, problem, (np.zeros(()), np.asarray(resolved)), *fixed)
+    assert np.any(look.rest[1:]) == resolved  # the first part is the initial state's
