@@ -164,7 +164,7 @@ class Climber:
 
     @property
     def smooth(self) -> bool:
-        """Whether an explicit march is so smooth where the task looks that a coarser one, hardly cheaper, need not be asked."""
+        """Whether an explicit march is so smooth where the task looks that a coarser one, no cheaper, need not be asked."""
         if self.rung is None or not capabilities.cheap_to_solve(self.problem):
             return False
         looked = self.rung.state[-1] if self.question.task.last else self.rung.state
