@@ -55,6 +55,7 @@ scale: .venv/.dev
 # Runs what the documents quote, but for the studies, the yardstick and the cluster, and stores it; then renders the documents.
 results: .venv/.base
 	$(BIN)/python bench/run.py --out results/bench.json
+	$(BIN)/python bench/sharpness.py --out results/sharpness.json
 	$(BIN)/physrank demo --out results/demo
 	$(BIN)/python docs/render.py
 

@@ -105,7 +105,8 @@ def _stored(out: Path) -> dict[str, Any]:
 
 
 def _write(out: Path, results: dict[str, Any]) -> None:
-    write_json(out, stamp({"first_seed": FIRST_SEED, "results": results}))
+    ordered = {name: results[name] for name in LANES if name in results}
+    write_json(out, stamp({"first_seed": FIRST_SEED, "results": ordered}))
 
 
 def _missing(out: Path, name: str, wanted: int) -> int:

@@ -48,7 +48,7 @@ def measure(law: str, k: int) -> list[float]:
     """Defect of the fine reference of input k on the comparison grid, and its distance to the zero there."""
     case = EQUATION.population("evaluation", INPUTS)[k]
     case = replace(case, forcing_coefficients=FACTORS[law] * case.forcing_coefficients)
-    problem, fine = EQUATION.problem(case), reaction_diffusion.pair(case, EQUATION.points).fine
+    problem, fine = EQUATION.problem(case), reaction_diffusion.reference(case, EQUATION.points).fine
     zero, failed = DirectSolve().solution(problem, fine.shape)
     if failed:
         raise RuntimeError(f"Input {k}, {law}: the same-grid solve failed ({failed}).")

@@ -8,6 +8,8 @@ import numpy as np
 
 import physrank as pr
 
+HOW: dict[str, Any] = {"effort": "response"}
+
 
 @dataclass(frozen=True)
 class Load:
@@ -60,10 +62,13 @@ class Predicted:
 
 
 def panel(load: Load, inputs: int, **options: Any) -> Any:
-    """A stream of unknown length, in constant memory."""
+    """So many inputs, whose number is known: the last tasks are shared."""
     return pr.rank_panel(
-        (Stated(load, k) for k in range(inputs)),
-        (Predicted(load, k) for k in range(inputs)),
-        effort="response",
-        **options,
+        [Stated(load, k) for k in range(inputs)], [Predicted(load, k) for k in range(inputs)], **HOW | options
     )
+
+
+def stream(load: Load, inputs: int, **options: Any) -> Any:
+    """A stream of unknown length, in constant memory."""
+    stated, predicted = (Stated(load, k) for k in range(inputs)), (Predicted(load, k) for k in range(inputs))
+    return pr.rank_panel(stated, predicted, **HOW | options)

@@ -18,6 +18,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
+from physrank._io import write_json  # noqa: E402
 from physrank.lab.inputs import (  # noqa: E402
     BurgersInput,
     ReactionDiffusionInput,
@@ -36,34 +37,36 @@ STRATA = shifted_strata(COUNT)
 
 def burgers_chunk(first: int) -> list[float]:
     cases = [BurgersInput.sample("evaluation", k, STRATA[k]) for k in range(first, first + CHUNK)]
-    return [r.difference for r in burgers.pairs(cases, np.linspace(0, 0.2, 48), 384)]
+    return [r.difference for r in burgers.references(cases, np.linspace(0, 0.2, 48), 384)]
 
 
 def sine_gordon_chunk(first: int) -> list[float]:
     cases = [SineGordonInput.sample("evaluation", k, STRATA[k]) for k in range(first, first + CHUNK)]
-    return [r.difference for r in sine_gordon.pairs(cases, np.linspace(0, 1, 49), 384)]
+    return [r.difference for r in sine_gordon.references(cases, np.linspace(0, 1, 49), 384)]
 
 
 def reaction_diffusion_chunk(first: int) -> list[float]:
     cases = [ReactionDiffusionInput.sample("evaluation", k, STRATA[k]) for k in range(first, first + CHUNK)]
-    return [reaction_diffusion.pair(case, 128).difference for case in cases]
+    return [reaction_diffusion.reference(case, 128).difference for case in cases]
 
 
 def diffusion_reaction_chunk(first: int) -> list[float]:
     cells = [diffusion_reaction_cells("evaluation", k) for k in range(first, first + CHUNK)]
-    return [pdebench.diffusion_reaction_pair(c, np.linspace(0, 5, 101)).difference for c in cells]
+    return [pdebench.diffusion_reaction_reference(c, np.linspace(0, 5, 101)).difference for c in cells]
 
 
 def shock_tube_chunk(first: int) -> list[float]:
     tubes = [ShockTube.sample("evaluation", k) for k in range(first, first + CHUNK)]
     times = np.linspace(0, 0.1, 11)
-    return [pdebench.flow_pair(t.primitive(512), times, 128, "outflow", gamma=1.4).difference for t in tubes]
+    return [pdebench.flow_reference(t.primitive(512), times, 128, "outflow", gamma=1.4).difference for t in tubes]
 
 
 def flow_2d_chunk(first: int) -> list[float]:
     starts = [random_flow_2d("evaluation", k, 64) for k in range(first, first + CHUNK)]
     times = np.linspace(0, 0.05, 6)
-    return [pdebench.flow_pair(s, times, 16, "periodic", gamma=5 / 3, shear=0.01, bulk=0.01).difference for s in starts]
+    return [
+        pdebench.flow_reference(s, times, 16, "periodic", gamma=5 / 3, shear=0.01, bulk=0.01).difference for s in starts
+    ]
 
 
 RUNS: dict[str, Callable[[int], list[float]]] = {
@@ -100,8 +103,7 @@ def main() -> None:
             flush=True,
         )
         if given.out:
-            text = json.dumps(stamp({"cores": CORES, "results": found}), indent=2) + "\n"
-            given.out.write_text(text, encoding="utf-8")
+            write_json(given.out, stamp({"cores": CORES, "results": found}))
 
 
 if __name__ == "__main__":

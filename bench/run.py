@@ -7,7 +7,6 @@ candidates are on the grid. Compilation is not counted.
 """
 
 import argparse
-import json
 import os
 import resource
 import time
@@ -30,6 +29,7 @@ import scipy.sparse.linalg  # noqa: E402
 from ladder import measure_ladder  # noqa: E402
 
 import physrank as pr  # noqa: E402
+from physrank._io import write_json  # noqa: E402
 from physrank.lab.demo import DemoData  # noqa: E402
 from physrank.lab.inputs import SineGordonInput, diffusion_reaction_cells, random_flow_2d  # noqa: E402
 from physrank.lab.references import pdebench  # noqa: E402
@@ -310,8 +310,7 @@ def main() -> None:
         "results": measure(),
     }
     if out:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps(stamp(results), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(out, stamp(results))
 
 
 if __name__ == "__main__":

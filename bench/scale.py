@@ -2,15 +2,17 @@
 
     python bench/scale.py [--out results/scale.json] [--only PART …] [--small]
 
-Parts: `model`, `wire`, `tasks`, `processes`, `stream:<inputs>`, `memory:<inputs>`, `candidates`, `simulation`. Written after
-every part; an interrupted run goes on with what is missing, and `--only` measures its parts anew. Needs an idle machine of
-two cores.
+Parts: `model`, `wire`, `tasks`, `processes`, `stream:<inputs>`, `memory:<inputs>`, `candidates`, `kills`, `simulation`.
+Written after every part; an interrupted run goes on with what is missing, and `--only` measures its parts anew. `model`,
+`tasks` and `processes` are times and need an idle machine of two cores; the others count bytes, reads and results. Half an
+hour in all.
 `--small` tries everything on little; what it stores says so, part by part, and counts as missing in a whole run.
 """
 
 import argparse
 import json
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -31,7 +33,7 @@ import distributed  # noqa: E402
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 import psutil  # noqa: E402
-from loads import Load, Predicted, Stated, panel  # noqa: E402
+from loads import Load, Predicted, Stated, panel, stream  # noqa: E402
 from scipy.optimize import nnls  # noqa: E402
 from simulation import Cluster, simulated  # noqa: E402
 
@@ -43,21 +45,31 @@ from physrank.ranking.panel import scoring  # noqa: E402
 from physrank.scale import cluster as engine  # noqa: E402
 from physrank.scale import pickling  # noqa: E402
 
+ROOT = Path(__file__).parent.parent
 BLOCK = 16
 FAR = {"inputs": 10_000_000, "workers": 100}
 
 
+COSTS = ("per_input", "per_candidate", "per_unknown", "per_unknown_and_candidate")
+
+
+def fitted(rows: list[dict[str, Any]], what: str) -> dict[str, float]:
+    """y = a + b · candidates + c · unknowns + d · unknowns · candidates, none negative; relative errors count alike."""
+    unknowns, candidates, found = (np.array([row[key] for row in rows]) for key in ("unknowns", "candidates", what))
+    matrix = np.stack([np.ones(len(rows)), candidates, unknowns, unknowns * candidates], axis=1) / found[:, None]
+    costs, _ = nnls(matrix, np.ones(len(rows)))
+    return dict(zip(COSTS, map(float, costs), strict=True)) | {"worst": float(np.abs(matrix @ costs - 1).max())}
+
+
 def model(small: bool) -> dict[str, Any]:
-    """Seconds per input on one thread, over points and candidates: t = a + b · unknowns + c · unknowns · candidates."""
+    """Seconds per input on one thread, over points and candidates. A block is sixteen inputs, a twentieth of a second: the
+    median of a dozen. Whatever they took beside it is compilation, of programs for full and for nearly empty blocks."""
     rows, blocks = [], 3 if small else 12
     for points in (48, 96) if small else (48, 96, 192, 384):
         for candidates in (2, 8) if small else (2, 8, 32):
             load = Load(points=points, candidates=candidates)
-            started = time.perf_counter()
-            list(panel(load, BLOCK))
-            first = time.perf_counter() - started
             times = []
-            for _ in range(blocks):
+            for _ in range(1 + blocks):
                 started = time.perf_counter()
                 list(panel(load, BLOCK).records(scoring))
                 times.append(time.perf_counter() - started)
@@ -68,28 +80,28 @@ def model(small: bool) -> dict[str, Any]:
                     "candidates": candidates,
                     "unknowns": points * load.rows,
                     "seconds": seconds / BLOCK,
-                    "compile": first - seconds,
+                    "compile": sum(times) - len(times) * seconds,
                 }
             )
-    unknowns, candidates, seconds = (np.array([r[key] for r in rows]) for key in ("unknowns", "candidates", "seconds"))
-    matrix = np.stack([np.ones(len(rows)), unknowns, unknowns * candidates], axis=1) / seconds[:, None]
-    found, _ = nnls(matrix, np.ones(len(rows)))  # relative errors count alike
-    off = float(np.abs(matrix @ found - 1).max())
-    keys = ("per_input", "per_unknown", "per_unknown_and_candidate")
-    return {"rows": rows, **dict(zip(keys, map(float, found), strict=True)), "worst": off}
+    return {"rows": rows, **fitted(rows, "seconds")}
 
 
 def wire(small: bool) -> dict[str, Any]:
     """Bytes of an input on its way out, as arrays and as functions, and of its scores on their way back."""
     load, count = Load(), BLOCK if small else 8 * BLOCK
-    eager = [(k, load.problem(k), load.library(k)) for k in range(count)]
     lazy = [(k, Stated(load, k), Predicted(load, k)) for k in range(count)]
     back = list(panel(load, count).records(scoring))
-    found = {
-        name: len(pickling.dumps(one)) / count
-        for name, one in (("arrays", eager), ("functions", lazy), ("scores", back))
-    }
-    return found | {"unknowns": load.points * load.rows, "candidates": load.candidates}
+    found = {name: len(pickling.dumps(one)) / count for name, one in (("functions", lazy), ("scores", back))}
+    rows = [
+        _sent(Load(points=points, candidates=n), count) for points in (48, load.points) for n in (2, load.candidates)
+    ]
+    return found | {"rows": rows, **rows[-1], **fitted(rows, "arrays")}
+
+
+def _sent(load: Load, count: int) -> dict[str, Any]:
+    eager = [(k, load.problem(k), load.library(k)) for k in range(count)]
+    size = len(pickling.dumps(eager)) / count
+    return {"unknowns": load.points * load.rows, "candidates": load.candidates, "arrays": size}
 
 
 @contextmanager
@@ -151,7 +163,8 @@ def _nothing(block: list[Any]) -> list[Any]:
 
 
 def tasks(small: bool) -> dict[str, Any]:
-    """What a task costs that does nothing, and what share of one worker's time is not work at the size chosen by itself."""
+    """What a task costs that does nothing, and what share of one worker's time is not work at the size chosen by itself: over
+    some forty tasks of a second, so that the first ones, which are short, count for little."""
     inputs, empty = (640, 200) if small else (9600, 2000)
     with workers(1) as client:
         list(scale.ordered(client, _nothing, ([k] for k in range(20))))
@@ -177,8 +190,9 @@ def tasks(small: bool) -> dict[str, Any]:
 
 
 def processes(small: bool) -> dict[str, Any]:
-    """Throughput of two processes against one, by turns in one run."""
-    inputs, turns = (640, 2) if small else (2400, 5)
+    """Throughput of two processes against one, by turns in one run: each is twenty tasks of a second or more per worker, so
+    that a last one for which the other worker waits is a few hundredths; the median of three turns."""
+    inputs, turns = (640, 2) if small else (9600, 3)
     with workers(1) as one, workers(2) as two:
         for client in (one, two):
             watched(client, Load(), 20 * BLOCK)
@@ -195,10 +209,10 @@ def processes(small: bool) -> dict[str, Any]:
     }
 
 
-def stream(inputs: int) -> dict[str, Any]:
+def streamed(inputs: int) -> dict[str, Any]:
     """In a process of its own: so many inputs through `select`, and the most memory that was taken."""
     started = time.perf_counter()
-    choice = pr.select(panel(Load(candidates=4), inputs), failing="report")
+    choice = pr.select(stream(Load(candidates=4), inputs), failing="report")
     assert choice.inputs + len(choice.failed) == inputs
     seconds = time.perf_counter() - started
     return {"inputs": inputs, "unresolved": len(choice.failed), "seconds": seconds, "peak_bytes": _peak()}
@@ -206,11 +220,13 @@ def stream(inputs: int) -> dict[str, Any]:
 
 def memory(inputs: int) -> dict[str, Any]:
     """In a process of its own: so many inputs through one worker, whole rankings coming back, and who took how much."""
+    started = time.perf_counter()
     with workers(1) as client:
-        done = sum(1 for _ in panel(Load(candidates=4), inputs, client=client))
+        done = sum(1 for _ in stream(Load(candidates=4), inputs, client=client))
         (worker,) = client.run(_peak).values()
     assert done == inputs
-    return {"inputs": inputs, "client_bytes": _peak(), "worker_bytes": worker}
+    seconds = time.perf_counter() - started
+    return {"inputs": inputs, "seconds": seconds, "client_bytes": _peak(), "worker_bytes": worker}
 
 
 class Counted:
@@ -252,6 +268,21 @@ def candidates(number: int, points: int) -> dict[str, Any]:
     }
 
 
+def kills(number: int) -> dict[str, Any]:
+    """The slow test that kills workers at random moments: it fails if a result is lost, doubled or another one."""
+    test = "tests/scale/test_cluster.py::test_killed_workers_lose_nothing_and_count_nothing_twice"
+    command = [sys.executable, "-m", "pytest", "-s", "-m", "slow", test]
+    started = time.perf_counter()
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"PHYSRANK_KILLS": str(number)}, capture_output=True, text=True
+    )
+    said = re.search(r"(\d+) workers killed in the middle of (\d+) inputs", done.stdout)
+    if done.returncode or said is None:
+        raise RuntimeError(f"{test} ended with {done.returncode}: {(done.stdout.splitlines() or ['silence'])[-1]}")
+    killed, inputs = map(int, said.groups())
+    return {"kills": killed, "inputs": inputs, "seconds": time.perf_counter() - started}
+
+
 def _peak() -> int:
     """Of this program: `getrusage` would count the parent, from whose memory it was forked."""
     status = Path("/proc/self/status")
@@ -282,7 +313,7 @@ def _real(stored: dict[str, Any]) -> list[dict[str, float]]:
     cost, done, load = stored["model"], stored["processes"], Load()
     unknowns = load.points * load.rows
     per_unknown = cost["per_unknown"] + load.candidates * cost["per_unknown_and_candidate"]
-    each = cost["per_input"] + unknowns * per_unknown
+    each = cost["per_input"] + load.candidates * cost["per_candidate"] + unknowns * per_unknown
     return [
         {"workers": n, "predicted": n / each, "measured": statistics.median(done[name])}
         for n, name in ((1, "one"), (2, "two"))
@@ -309,6 +340,7 @@ def parts(small: bool, stored: dict[str, Any]) -> dict[str, Callable[[], dict[st
         f"memory:{few}": partial(child, "memory", few),
         f"memory:{10 * few}": partial(child, "memory", 10 * few),
         "candidates": partial(child, "candidates", *size),
+        "kills": partial(kills, 3 if small else 200),
         "simulation": partial(simulation, stored),
     }
 
@@ -334,7 +366,7 @@ def main() -> None:
             found = {"failed": str(error)}
         print(f"   {json.dumps(found)}", flush=True)
         stored[name] = found | {"small": given.small, "commit": stamp({})["provenance"]["commit"]}
-        ordered = {key: stored[key] for key in runs if key in stored}
+        ordered = {key: stored[key] for key in [*runs, *stored] if key in stored}
         write_json(given.out, stamp({"parts": ordered}))
 
 
@@ -346,6 +378,6 @@ def _stands(found: dict[str, Any] | None, small: bool) -> bool:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["child"]:
         what, *numbers = sys.argv[2:]
-        print(json.dumps({"stream": stream, "memory": memory, "candidates": candidates}[what](*map(int, numbers))))
+        print(json.dumps({"stream": streamed, "memory": memory, "candidates": candidates}[what](*map(int, numbers))))
     else:
         main()

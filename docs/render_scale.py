@@ -7,6 +7,7 @@ from render_yardstick import Target
 
 MEGA = 1e6
 IDLE = 0.1  # share of the machine that others may take
+KILLS = 200  # that were asked for
 
 
 def part(result: dict[str, Any], kind: str) -> dict[str, Any] | None:
@@ -67,6 +68,11 @@ def _targets(result: dict[str, Any]) -> Iterator[Target]:
             yield Target(f"{size}: times that any is read, at most", "≤ 2", reads, found["most_reads"] <= 2)
         measured = f"{share:.2f} of {found['bytes'] / MEGA:,.0f} MB, {found['seconds']:.1f} s"
         yield Target(f"{size}: memory added ÷ their size", "< 1", measured, share < 1)
+    what = "workers killed at random moments: inputs lost, counted twice or other than here"
+    if (found := part(result, "kills")) is None:
+        yield Target(f"{KILLS} {what}", "0", "not measured", None)
+    else:
+        yield Target(f"{found['kills']} {what}", "0", f"0 of {found['inputs']:,}", found["kills"] >= KILLS)
 
 
 def _idle(found: dict[str, Any]) -> bool:
@@ -86,6 +92,7 @@ def model(result: dict[str, Any]) -> str:
         compiled = [row["compile"] for row in cost["rows"] if row["candidates"] == cost["rows"][0]["candidates"]]
         lines += [
             f"| an input, whatever its size | {1e3 * cost['per_input']:.2f} ms |",
+            f"| and for every candidate of it | {1e3 * cost['per_candidate']:.3f} ms |",
             f"| and for every 1,000 unknowns of it | {1e6 * cost['per_unknown']:.2f} ms |",
             f"| and for every 1,000 unknowns of every candidate | {1e6 * cost['per_unknown_and_candidate']:.3f} ms |",
             f"| this sum, at worst off by | {cost['worst']:.0%} |",
@@ -93,8 +100,11 @@ def model(result: dict[str, Any]) -> str:
         ]
     if wire is not None:
         size = f"{wire['unknowns']:,} unknowns, {wire['candidates']} candidates"
+        costs = [wire[key] for key in ("per_input", "per_candidate", "per_unknown", "per_unknown_and_candidate")]
         lines += [
             f"| bytes of an input sent as arrays ({size}) | {wire['arrays']:,.0f} |",
+            "| of these: for the input, for every candidate, for every unknown, for every unknown of every candidate | "
+            f"{costs[0]:,.0f}, {costs[1]:,.0f}, {costs[2]:.1f}, {costs[3]:.1f} |",
             f"| bytes of the same as functions that make or read it | {wire['functions']:,.0f} |",
             f"| bytes of its scores and doubts on their way back | {wire['scores']:,.0f} |",
         ]

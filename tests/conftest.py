@@ -1,6 +1,6 @@
 """Shared set-up: float64 as in the package, strict promotion, one compilation cache for all workers of a run, and a
 compiler that does not optimise, because nearly all of a test's time is compilation. `PHYSRANK_OPTIMISED=1` runs the
-suite on the code that users get."""
+suite on the code that users get, `PHYSRANK_SINGLE=1` with JAX as they have it, in single precision."""
 
 import gc
 import os
@@ -32,6 +32,7 @@ gc.set_threshold(50_000, 20, 50)  # tracing makes many objects that live
 
 HERE = Path(__file__).parent
 LONGEST = (
+    "test_documents.py",
     "test_laws.py",
     "lab/studies/test_studies.py",
     "lab/training/test_run_alone.py",
@@ -98,7 +99,7 @@ def no_rescue(monkeypatch):
 @pytest.fixture
 def precision():
     """Of what tests themselves compute with JAX; files that want it as users have it, single, say so by their own."""
-    return double()
+    return jax.enable_x64(False) if "PHYSRANK_SINGLE" in os.environ else double()
 
 
 @pytest.fixture(autouse=True)

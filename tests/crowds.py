@@ -102,27 +102,33 @@ def same(one, other):
 
 
 @contextlib.contextmanager
-def threads():
+def threads(number=1):
     """A scheduler with one worker in this process: quick to start, for what only passes a client on."""
     import distributed  # noqa: PLC0415
 
     cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=":0"
+        n_workers=1, threads_per_worker=number, processes=False, protocol="tcp://", dashboard_address=":0"
     )
     with cluster, distributed.Client(cluster) as client:
         yield client
 
 
 class Killer(threading.Thread):
-    """Kills workers of a LocalCluster at random moments, so many times; before every other one, something gets done."""
+    """Kills workers of a LocalCluster at random moments, so many times; before every other one, something gets done.
 
-    def __init__(self, cluster, kills, done, pause=1.0, seed=0):
+    Gives up, and closes the client, when there has been nobody to kill for long: whoever waits for results is told."""
+
+    def __init__(self, cluster, client, kills, done, pause=1.0, seed=0):
         super().__init__(daemon=True)
-        self.cluster, self.wanted, self.killed = cluster, kills, set()
+        self.cluster, self.client, self.wanted, self.killed = cluster, client, kills, set()
         self.done, self.pause, self.random = done, pause, random.Random(seed)  # `done()`: how much
 
     def run(self):
+        last = time.monotonic()
         while len(self.killed) < self.wanted:
+            if time.monotonic() > last + 300:
+                self.client.close()
+                return
             before, patience = self.done(), time.monotonic() + 60
             if self.random.random() < 0.5:
                 while self.done() == before and time.monotonic() < patience:
@@ -135,6 +141,7 @@ class Killer(threading.Thread):
                 with contextlib.suppress(ProcessLookupError):  # it is dead already
                     os.kill(pid, signal.SIGKILL)
                     self.killed.add(pid)
+                    last = time.monotonic()
 
     def _grown_up(self, nanny):
         states = {getattr(one.status, "name", "") for one in (nanny, nanny.process) if one is not None}

@@ -42,11 +42,12 @@ def damaged(content: bytes, random: np.random.Generator) -> bytes:
 
 
 def everything(path: Path, **options):
-    """The first states of a file, after every field has been read."""
+    """The first states of a file, of all its candidates, after every field and coordinate has been read."""
     file = pr.read(path, **options)
     for field in file.fields.values():
         np.asarray(field)
-    return [file.state(sample) for sample in range(min(file.samples, 5))]
+    assert file.coordinates is not None  # read when first asked for
+    return [state for sample in range(min(file.samples, 5)) for state in file.candidates(sample).values()]
 
 
 def attempt(path: Path) -> bool:

@@ -245,6 +245,21 @@ def h5_long_list(path):
     path.write_bytes(claiming(path.read_bytes(), bytes(3)))
 
 
+def nc_long_member(path):
+    """A text inside of a structure, which netCDF's library reads as it opens a file."""
+    text, kind = b"thirty bytes, which are enough", [("number", int), ("text", h5py.string_dtype())]
+    with h5py.File(path, "w") as file:
+        file["u"] = np.ones((4, 5))
+        file["u"].attrs["pair"] = np.array([(1, text.decode())], kind)
+    path.write_bytes(claiming(path.read_bytes(), text))
+
+
+def nc_many_attributes(file, path):
+    file["u"] = np.ones(4)
+    for k in range(1001):
+        file.attrs[f"number {k}"] = k
+
+
 def h5_unknown_filter(file, path):
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_chunk((4,))
@@ -328,6 +343,8 @@ EVERY = {
     "long-attribute-of-many.h5": (h5_long_attribute("latest", 12), "claims more than|checksum"),
     "long-label.h5": (h5_long_label, "claims more than"),
     "long-list.h5": (h5_long_list, "claims more than"),
+    "long-member.nc": (nc_long_member, "inside of a structure"),
+    "many-attributes.nc": (h5(nc_many_attributes), "1,001 attributes"),
     "filter.h5": (h5(h5_unknown_filter), "filters \\[32015\\]"),
     "objects.h5": (h5(h5_objects), "holds no field of numbers"),
     "link.zarr": (zarr_link, "points out of the store"),

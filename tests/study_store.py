@@ -6,11 +6,12 @@ import numpy as np
 
 from lab_helpers import InThisProcess, rolled_store
 from physrank.lab.equations import EQUATIONS
+from physrank.lab.equations.equation import Transition
 from physrank.lab.inputs import shifted_strata
 from physrank.lab.libraries import GROUPS, PROFILES, ROLLED, equations_of
 from physrank.lab.references import burgers, reaction_diffusion, sine_gordon
 from physrank.lab.store import predictions
-from physrank.lab.studies import composition, controls, phase, resolution
+from physrank.lab.studies import composition, controls, phase
 from physrank.lab.studies._kit import cases, checking
 
 TINY = replace(  # one shape for all
@@ -54,8 +55,14 @@ def fill(folder, patch):
     patch.setattr(reaction_diffusion, "LEVELS", {"first": (47, 63), "second": (47, 63)})
     patch.setattr(sine_gordon, "LEVELS", {"first": ((384, 1024), (384, 2048))})
     patch.setitem(GROUPS, "sine_gordon", GROUPS["sine_gordon"][:1])
+    native = {"burgers": (48, 384), "reaction_diffusion": (32, 128)}  # grids that other studies compile, too
     for name, declared in EQUATIONS.items():  # one coarse solve: each is a compilation
-        patch.setitem(EQUATIONS, name, replace(declared, coarse_solves=declared.coarse_solves[-1:]))
+        small = {
+            "coarse_solves": declared.coarse_solves[-1:],
+            "transitions": (Transition(*native[name]),) if name in native else (),
+            "phase_grids": (32,) if name == "reaction_diffusion" else (),
+        }
+        patch.setitem(EQUATIONS, name, replace(declared, **small))
     for group in ("primary", "stress"):  # errors here do not depend on the architecture
         patch.setitem(GROUPS, group, [library for library in GROUPS[group] if library.architecture == "fno"])
     patch.setitem(GROUPS, "additional", GROUPS["additional"][::4])
@@ -66,13 +73,8 @@ def fill(folder, patch):
     patch.setattr(controls, "REPEATS", 1)
     patch.setattr(controls, "NUMBERS", (2, 16))
     patch.setattr(composition, "FARTHER", (1, 64))
-    native = {"burgers": (48, 384), "reaction_diffusion": (32, 128)}  # grids that other studies compile, too
-    patch.setattr(resolution, "FIXED", native)
-    patch.setattr(resolution, "TRANSITIONS", tuple(resolution.Transition(e, *sides) for e, sides in native.items()))
-    for name, value in {"GRIDS": {"reaction_diffusion": (32,)}, "ERRORS": (0.03, 1.0), "ROUGHNESS": (2, 5)}.items():
+    for name, value in {"ERRORS": (0.03, 1.0), "ROUGHNESS": (2, 5), "INPUTS": 1, "REPEATS": 1}.items():
         patch.setattr(phase, name, value)
-    patch.setattr(phase, "INPUTS", 1)
-    patch.setattr(phase, "REPEATS", 1)
     true = {
         (equation.name, name): solutions(equation.name, name, predictions.count(TINY, name))
         for equation in equations_of(GROUPS["primary"])

@@ -15,10 +15,10 @@ ORDER = [
     "_renamed",
     "_version",
     "_axes",
-    "_arrays",
     "_division",
     "_programs",
     "compute",
+    "_arrays",
     "geometry",
     "report",
     "physics",
@@ -33,6 +33,7 @@ ORDER = [
     "_public",
     "lab",
     "cli",
+    "__main__",
 ]
 INSTRUMENT = ORDER[: ORDER.index("lab")]  # of which `_public` sees all
 LABORATORY_ONLY = {"torch", "neuralop"}  # and of these, only modules that name them in their docstring's requirements
@@ -89,7 +90,28 @@ def violations(path: Path, text: str):
             yield f"imports the optional package {first}"
 
 
+DOORS = {  # who may compile, and who may set a precision
+    "jit": ("compute.py", "_programs.py"),
+    "filter_jit": ("compute.py", "_programs.py"),
+    "pmap": ("compute.py", "_programs.py"),
+    "enable_x64": ("compute.py", "scale/worker.py"),  # a worker computes as its client does
+}
+
+
+def side_doors(place: str, text: str) -> list[str]:
+    used = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)]
+    named = [node.attr for node in used if isinstance(node.value, ast.Name) and node.value.id in ("jax", "eqx")]
+    return [name for name in named if name in DOORS and place not in DOORS[name]]
+
+
 FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def test_one_door_computes():
+    for path in FILES:
+        assert side_doors(path.relative_to(SOURCE).as_posix(), path.read_text(encoding="utf-8")) == [], path
+    assert side_doors("models/running.py", "@eqx.filter_jit\ndef f(): ...") == ["filter_jit"]
+    assert side_doors("_arrays.py", "with jax.enable_x64(True): ...") == ["enable_x64"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))

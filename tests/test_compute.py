@@ -1,5 +1,7 @@
 """The door through which everything computes: float64, compiled once, NumPy out, host problems as they are."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import equinox as eqx
@@ -151,6 +153,45 @@ def test_a_callback_with_a_derivative_works_in_double_precision():
     third.defjvp(lambda at, along: (third(*at), third(*along)))
     ranking = pr.rank(pr.Stationary(lambda u: third(u) - 0.1), {"a": np.ones(3), "b": np.full(3, 0.5)})
     np.testing.assert_allclose(ranking.state, 0.3, rtol=1e-14)
+
+
+CALLED_BACK = """
+import jax, numpy as np, physrank as pr
+from scipy import sparse
+from scipy.sparse.linalg import splu
+factors = splu(sparse.csc_array(3 * sparse.eye_array(300)))
+@jax.custom_jvp
+def solved(u):
+    called = lambda v: factors.solve(np.asarray(v))
+    return jax.pure_callback(called, jax.ShapeDtypeStruct(u.shape, u.dtype), u, vmap_method="sequential")
+solved.defjvp(lambda at, along: (solved(*at), solved(*along)))
+problem = pr.Stationary(lambda u: solved(u) - 0.1)
+for _ in range(2):
+    try:
+        ranking = pr.rank(problem, dict(a=np.ones(300), b=np.full(300, 0.5)), effort="response")
+        print(abs(ranking.state - 0.3).max() < 1e-12, ranking.best)
+    except TypeError as told:
+        print(told)
+    jax.config.update("jax_enable_x64", True)
+"""
+
+
+def test_a_callback_in_a_thread_of_the_compilers_is_told_where_precision_is_set():
+    """In a process of its own, as users have it: here, the tests set the precision."""
+    done = subprocess.run([sys.executable, "-c", CALLED_BACK], capture_output=True, text=True, timeout=120)
+    told, then = done.stdout.splitlines()
+    # XLA decides in whose thread it calls: where it is ours, all is well.
+    assert told == "True b" or ("jax_enable_x64" in told and "host=True" in told)
+    assert then == "True b"
+
+
+def test_what_such_a_thread_says_is_a_sentence_and_other_failures_are_left_alone():
+    wrong = "Incorrect output dtype for return value #0: Expected: float64, Actual: float32"
+    with pytest.raises(TypeError, match=r"jax_enable_x64.*host=True") as told, compute._explained():
+        raise jax.errors.JaxRuntimeError(f"INTERNAL: CpuCallback error calling callback: Traceback\n{wrong}")
+    assert "\n" not in str(told.value)
+    with pytest.raises(jax.errors.JaxRuntimeError), compute._explained():
+        raise jax.errors.JaxRuntimeError("INTERNAL: CpuCallback error calling callback: Traceback\nOSError: gone")
 
 
 def test_functions_defined_anew_for_every_call_do_not_fill_the_memory(monkeypatch):

@@ -70,9 +70,13 @@ WAYS = {
     "check": lambda: pr.check(FIELD, library("field")["m1"], vary=["linear"]).floor,
     "validated": lambda: pr.certify(FIELD, _ranking(effort="response")).gaps.low,
     "Newton": lambda: pr.certify(_stationary(), pr.rank(_stationary(), NEAR), by=LocalNewton(degree=3)).gaps.low,
+    "uncertain data": lambda: pr.certify(FIELD, _ranking(effort="response", uncertainty={"linear": 1e-3})).gaps.low,
+    "enclosed": lambda: pr.certify(_stationary(), pr.rank(_stationary(), NEAR, corrections=2)).gaps.low,
     "own problem": lambda: pr.rank(_stationary(), NEAR).state,
     "built here": lambda: pr.rank(_wave_built_here(), np.ones((2, 3, 16)), effort="response").state,
     "coarser": lambda: np.asarray(FIELD.coarsen(points=5).diffusion),
+    "coarser wave": lambda: np.asarray(WAVE.coarsen(points=8).initial),
+    "wave a level lower": lambda: np.asarray(WAVE.coarser(1).initial),
 }
 
 

@@ -131,3 +131,33 @@ def test_json_that_is_none_leaves_what_was_there(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
         _io.write_json(path, {"a": float("nan")})
     assert path.read_text() == "before" and [file.name for file in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_links_stay_and_what_they_point_to_is_written(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    link, real = tmp_path / "result.json", tmp_path / "elsewhere" / "real.json"
+    link.symlink_to(real)
+    assert _io.write_text(link, "text") == link
+    assert link.is_symlink() and real.read_text() == "text"
+
+
+def test_devices_and_pipes_are_written_to_and_stay_what_they_are(tmp_path):
+    pipe, heard = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    listener = threading.Thread(target=lambda: heard.append(pipe.read_text()), daemon=True)
+    listener.start()
+    _io.write_text(pipe, "text")
+    listener.join(10)
+    assert heard == ["text"] and pipe.is_fifo()
+    full = tmp_path / "full"
+    full.symlink_to("/dev/full")
+    assert _io._streams(full)  # else what follows would cost the machine its device, had it come so far
+    with pytest.raises(OSError, match="No space left on device; could not write"):
+        _io.write_text(full, "text")
+    assert full.is_symlink() and Path("/dev/full").is_char_device()
+
+
+def test_names_as_long_as_the_system_allows(tmp_path):
+    for name in ("n" * 255, "名" * 85):
+        _io.write_text(tmp_path / name, "text")
+        assert (tmp_path / name).read_text() == "text"

@@ -45,6 +45,28 @@ def test_a_test_is_found_by_the_name_of_its_source(path):
     assert has_a_source(where) or path.stem.removeprefix("test_") in CROSS_CUTTING
 
 
+WHERE = [line.split() for line in (TESTS / "where.txt").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if path.name != "__init__.py")
+
+
+def is_tested_by_name(module):
+    """The converse: src/physrank/room/noun.py has its tests in tests/room/test_noun.py or in test_noun_….py."""
+    noun = module.stem.lstrip("_")
+    return any(f"{path.stem}_".startswith(f"test_{noun}_") for path in (TESTS / module.parent).glob("test_*.py"))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=Path.as_posix)
+def test_the_tests_of_a_module_are_found_by_its_name_or_in_the_list(module):
+    elsewhere = [files for pattern, *files in WHERE if module.match(pattern)]
+    assert is_tested_by_name(module) or elsewhere
+    assert all((TESTS / name).exists() for files in elsewhere for name in files)
+
+
+def test_the_list_has_no_line_too_many():
+    for pattern, *files in WHERE:
+        assert files and any(module.match(pattern) and not is_tested_by_name(module) for module in MODULES), pattern
+
+
 @pytest.mark.parametrize("path", FILES, ids=relative)
 def test_files_stay_readable(path):
     text = path.read_text(encoding="utf-8")

@@ -15,28 +15,37 @@ REFERENCE = (Path(__file__).parent.parent / "docs/api.md").read_text(encoding="u
 ROOMS = [name for name in pr.__all__ if inspect.ismodule(getattr(pr, name))]
 
 
-def test_nothing_loads_before_it_is_used():
-    heavy = ("jax", "numpy", "equinox", "scipy", "xarray", "h5py", "matplotlib")
-    code = (
-        f"import sys, physrank; assert not [m for m in {heavy} if m in sys.modules];"
-        "names = set(dir(physrank)); assert {'rank', 'equations', '__version__'} <= names;"
-        "assert not hasattr(physrank, 'nonsense') and not hasattr(physrank, 'lab');"
-        "assert set(physrank.__all__) <= names and all(hasattr(physrank, n) for n in physrank.__all__)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+HEAVY = ("jax", "numpy", "equinox", "scipy", "xarray", "h5py", "matplotlib")
+SLOW = ("matplotlib", "pandas", "xarray", "mpmath", "torch", "scipy.interpolate", "scipy.special", "h5py", "zarr")
+IN_ITS_OWN_PROCESS = f"""
+import sys, physrank
+assert not (found := sys.modules.keys() & set({HEAVY})), found
+names = set(dir(physrank))
+assert {{"rank", "equations", "__version__"}} <= names
+assert not hasattr(physrank, "nonsense") and not hasattr(physrank, "lab")
+
+physrank.rank
+assert not (found := sys.modules.keys() & set({SLOW})), found
+from physrank import anchors, metrics, scorers, tasks
+import physrank.tasks
+scorers.DirectSolve
+
+import jax, jax.numpy as jnp, numpy as np, physrank as pr
+assert not jax.config.jax_enable_x64
+ranking = pr.rank(pr.Stationary(lambda u: u - 1), np.zeros((2, 3)))
+assert ranking.scores.dtype == np.float64 and jnp.ones(1).dtype == jnp.float32 and not jax.config.jax_enable_x64
+assert "torch" not in sys.modules
+assert set(physrank.__all__) <= names and all(hasattr(physrank, name) for name in physrank.__all__)
+"""
 
 
-def test_slow_packages_load_when_first_used_and_no_global_state_is_touched():
-    slow = ("matplotlib", "pandas", "xarray", "mpmath", "torch", "scipy.interpolate", "scipy.special", "h5py", "zarr")
-    code = (
-        f"import sys, physrank; physrank.rank; assert not (found := sys.modules.keys() & set({slow})), found;"
-        "from physrank import anchors, metrics, scorers, tasks; import physrank.tasks; scorers.DirectSolve;"
-        "import jax, jax.numpy as jnp, numpy as np, physrank as pr;"
-        "assert not jax.config.jax_enable_x64; r = pr.rank(pr.Stationary(lambda u: u - 1), np.zeros((2, 3)));"
-        "assert r.scores.dtype == np.float64 and jnp.ones(1).dtype == jnp.float32 and not jax.config.jax_enable_x64;"
-        "assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_nothing_loads_before_it_is_used_and_no_global_state_is_touched():
+    """By its import; slow packages, by its first use either."""
+    subprocess.run([sys.executable, "-c", IN_ITS_OWN_PROCESS], check=True)
+
+
+def test_type_checkers_are_told_that_there_are_types():
+    assert (Path(pr.__file__).parent / "py.typed").exists()
 
 
 def test_the_reference_lists_every_public_name():

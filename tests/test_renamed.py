@@ -15,6 +15,7 @@ def test_old_names_say_the_new_one():
         (lambda: pr.certificates.until, "physrank.certificates.Certified"),
         (lambda: pr.geometry.Bregman, "physrank.geometry.theory.Bregman"),
         (lambda: pr.plots, "physrank.report"),
+        (lambda: pr.metrics.Rule, "physrank.metrics.Quadrature"),
         (lambda: pr.rank(problem, library("burgers")).library, "candidates"),
     ):
         with pytest.raises(AttributeError, match=f"is now.*{new}"):

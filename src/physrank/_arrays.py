@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from physrank import _axes
+from physrank.compute import double
 
 Array = NDArray[np.float64]
 
@@ -52,7 +53,7 @@ def _without_torch(value: Any) -> Any:
 def to_jax(what: str, value: Any, *, allow_complex: bool = False) -> jax.Array:
     """The same as a float64 JAX array; values that are being traced pass through."""
     if isinstance(value, jax.Array) and value.dtype.kind != "c":
-        with jax.enable_x64(True):
+        with double():
             return jnp.asarray(value, np.float64)
     return as_double(to_numpy(what, value, allow_complex=allow_complex))
 
@@ -80,7 +81,7 @@ def as_double(tree: Any) -> Any:
             return jnp.asarray(leaf, {"f": np.float64, "c": np.complex128}.get(leaf.dtype.kind))
         return leaf
 
-    with jax.enable_x64(True):
+    with double():
         return jax.tree.map(convert, tree)
 
 

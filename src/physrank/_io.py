@@ -7,6 +7,8 @@ import json
 import os
 import platform
 import shutil
+import stat
+import tempfile
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -22,24 +24,43 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> P
     Every writer has a draft of its own, so that two processes or eight threads with one target leave one whole file, the
     last one's. What fails, a full disk for one, leaves the earlier file as it was, and the error names file and cause.
     """
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{HOST}.{os.getpid()}.{uuid.uuid4().hex}.partial")
+    named, streams = Path(path), _streams(path)
+    target = Path(os.path.realpath(named))  # through links: what they point to is written, and they stay
+    place = Path(tempfile.gettempdir(), named.name) if streams else target
+    draft = place.with_name(f"{_start(place)}{os.getpid()}.{uuid.uuid4().hex}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(target)
+        _sweep(place)
         write(draft)
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
-        draft.replace(target)
+        if streams:
+            named.write_bytes(draft.read_bytes())
+        else:
+            draft.replace(target)
     except Exception as problem:
-        if (code := _cause(problem, target)) is None:
+        if (code := _cause(problem, place)) is None:
             raise
         said = f"{os.strerror(code)}; could not write, and what was there is unchanged"
-        raise OSError(code, said, str(target)) from problem
+        raise OSError(code, said, str(named)) from problem
     finally:
         with contextlib.suppress(OSError):  # renamed or never begun; nothing here may hide the first error
             draft.unlink()
-    return target
+    return named
+
+
+def _streams(path: str | os.PathLike[str]) -> bool:
+    """A device, a pipe, standard output by its name: there is nothing to put another file in place of."""
+    try:
+        kind = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)) or os.path.abspath(path).startswith(("/dev/", "/proc/"))
+
+
+def _start(path: Path) -> str:
+    """How the names of its drafts begin. Names have at most 255 bytes, and those of drafts are longer than the target's."""
+    return f".{path.name.encode()[:100].decode(errors='ignore')}.{HOST}."
 
 
 def _cause(problem: Exception, target: Path) -> int | None:
@@ -61,7 +82,7 @@ def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> Path:
 
 def _sweep(path: Path) -> None:
     """What a killed process of this machine left of an earlier attempt; other machines look after theirs."""
-    start = f".{path.name}.{HOST}."
+    start = _start(path)
     for left in path.parent.glob(f"{glob.escape(start)}*.partial"):
         owner = left.name.removeprefix(start).split(".")[0]
         if owner.isdigit() and not _alive(int(owner)):

@@ -4,6 +4,7 @@ Functions are compiled once per shape; problems that live on the host (`problem.
 it is. Nobody's global JAX settings change.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -59,11 +60,16 @@ def run(function: Callable[..., Any], *arguments: Any) -> Any:
     with double():
         if on_host(*arguments):
             with np.errstate(all="ignore"):  # numbers that are not finite are noticed where they matter, as in JAX
-                return to_numpy(function(*arguments))
+                return _in_numpy(function(*arguments))
         with _explained():
             if (layout := _division.of(*arguments)) is not None:
                 return _divided_run(function, arguments, layout)
-            return to_numpy(_programs.call(function, _once.get(), *arguments))
+            return _in_numpy(compiled(function, *arguments))
+
+
+def compiled(function: Callable[..., Any], *arguments: Any) -> Any:
+    """`function(*arguments)` compiled, JAX arrays in and out, in their own precision: for networks, which bring theirs."""
+    return _programs.call(function, _once.get(), *arguments)
 
 
 def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any, *fixed: Any) -> Any:
@@ -78,7 +84,7 @@ def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any
         rows = jax.tree.map(lambda *leaves: np.stack(leaves), *arrays)
         width = min(len(problems), _width(problems[0], sum(np.size(leaf) for leaf in jax.tree.leaves(arrays[0]))))
         with _explained():
-            return to_numpy(_programs.call(_mapped(function), _once.get(), stack(problems), rows, fixed, width))
+            return _in_numpy(compiled(_mapped(function), stack(problems), rows, fixed, width))
 
 
 def each(function: Callable[..., Any], rows: Any, problem: Any, batch: int | None = None) -> Any:
@@ -90,7 +96,7 @@ def each(function: Callable[..., Any], rows: Any, problem: Any, batch: int | Non
     return jax.tree.map(lambda *leaves: np.stack(leaves), *found)
 
 
-def to_numpy(tree: Any) -> Any:
+def _in_numpy(tree: Any) -> Any:
     """JAX arrays of a pytree as NumPy arrays; the rest as it is."""
     return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, jax.Array) else leaf, tree)
 
@@ -140,6 +146,14 @@ def _explained() -> Iterator[None]:
             f"A function of yours needs the numbers of an array while JAX traces it ({said}): NumPy, SciPy, float() and if "
             f"do. {INSTEAD}"
         ) from error
+    except jax.errors.JaxRuntimeError as error:
+        # XLA's threads know the program's setting, not this room's: what they hand to a callback is rounded.
+        if "allback" in str(error) and re.search("dtype.*Expected: (float64|complex128)", str(error)):
+            raise TypeError(
+                'A callback of yours was called in single precision: put jax.config.update("jax_enable_x64", True) at the '
+                f"top of your program. {INSTEAD}"
+            ) from error
+        raise
     except (ValueError, NotImplementedError, TypeError) as error:
         said = str(error)
         if "allback" in said and ("JVP" in said or "vmap" in said):
@@ -157,7 +171,7 @@ def _explained() -> Iterator[None]:
 def _divided_run(function: Callable[..., Any], arguments: tuple[Any, ...], layout: _division.Layout) -> Any:
     with _division.used(layout):
         program = divided(function, layout, _once.get())
-        return to_numpy(_division.collected(program(*_division.placed(arguments, layout))))
+        return _in_numpy(_division.collected(program(*_division.placed(arguments, layout))))
 
 
 @cache

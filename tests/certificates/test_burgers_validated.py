@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import physrank as pr
-from burgers_flows import FINE, GRID, TIMES, cole_hopf, holds, library_of, problem_of
+from burgers_flows import FINE, GRID, NU, TIMES, cole_hopf, holds, library_of, problem_of
+from helpers import solve
 from physrank.certificates import BurgersEnergy, ValidatedBurgers, intersect
 from trials import terminal
 
@@ -36,6 +37,19 @@ def test_any_state(seed):
     library = {"itself": state, "rival": 0.9 * state, "third": 1.2 * state}
     ranking = pr.rank(problem_of(u), library, anchor=state, corrections=AS_IT_IS)
     holds(ValidatedBurgers()(problem_of(u), ranking), ranking, u(TIMES[-1], FINE))
+
+
+def test_gaps_are_those_of_the_theorem():
+    """Means included, which count once; the last row has a mode that the path drops."""
+    random, wave = np.random.default_rng(0), cole_hopf(1.5)(0.0, GRID)
+    problem = pr.equations.Burgers(wave + 0.3, NU, TIMES, points=len(GRID))
+    state = solve(problem) + 0.1 * (TIMES[:, None] == TIMES[-1]) * np.cos((len(GRID) // 2 - 2) * GRID)
+    ranking = terminal(problem, state, state[-1] + random.standard_normal((3, 1)) * (1 + np.cos(GRID)))
+    found, theorem = (by(problem, ranking) for by in (ValidatedBurgers(0.1), BurgersEnergy(0.1, pairs=False)))
+    np.testing.assert_allclose(found.state_bound, theorem.state_bound, rtol=1e-2)
+    middle, width = ((lambda g, s=s: (g.high + s * g.low) / 2) for s in (1, -1))
+    np.testing.assert_allclose(middle(found.gaps), middle(theorem.gaps), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(width(found.gaps), width(theorem.gaps), rtol=1e-2)
 
 
 def test_a_grid_without_a_fast_transform():

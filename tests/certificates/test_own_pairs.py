@@ -51,7 +51,7 @@ def test_gaps_of_a_nonlinear_task_hold_all_over_the_box():
     ("problem", "state", "said"),
     [
         (pr.Stationary(lambda x: x - 1, host=True), np.ones(2), "a black box"),
-        (pr.Stationary(lambda x: x - 1j), np.ones(2) + 1j, "states are real"),
+        (pr.Stationary(lambda x: x - 1j), np.ones(2) + 1j, "are real"),
         (pr.Stationary(lambda x: x - 1.0, shape=(3,)), np.ones(2), "problem's shape"),
     ],
 )

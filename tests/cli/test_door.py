@@ -120,3 +120,9 @@ def test_warnings_are_notes(tmp_path, physrank, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         assert "note: look here" in physrank("init", "burgers").err
+
+
+def test_the_package_itself_is_the_command():
+    """Where `physrank` is not on the path."""
+    done = subprocess.run([sys.executable, "-m", "physrank", "--version"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.startswith("physrank ")

@@ -1,5 +1,6 @@
 """The laboratory's commands name what is missing."""
 
+from physrank.cli import laboratory
 from physrank.cli.program import app
 
 
@@ -20,3 +21,14 @@ def test_help_names_the_groups_that_exist(physrank):
     assert ", ".join(groups) in shown
     assert physrank("info").out.startswith("physrank ")
     assert app.info.help
+
+
+def test_training_says_what_it_does_before_anything_is_loaded(tmp_path, physrank, monkeypatch):
+    """Loading takes a minute on a machine that is busy."""
+
+    def loading(_):
+        raise laboratory.StoreError("still loading")
+
+    monkeypatch.setattr(laboratory, "_training", loading)
+    run = physrank("train", "burgers-fno-e1", "--profile", "smoke", "--store", tmp_path)
+    assert run.code == 1 and "training 4 runs in" in run.out

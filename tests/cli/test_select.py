@@ -36,7 +36,7 @@ def test_a_confidence_is_a_share(here, physrank, confidence):
 
 
 def test_workers_read_and_rank(here, tmp_path, physrank):
-    pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed")
     with threads() as client:
         address = client.scheduler_info()["address"]
         run = physrank("select", *FILES, *STATED, "--scheduler", address, "--json", tmp_path / "far.json")
@@ -46,3 +46,5 @@ def test_workers_read_and_rank(here, tmp_path, physrank):
     assert far == local
     run = physrank("select", *FILES, *STATED, "--scheduler", "nowhere")
     assert run.code == 2 and "no Dask scheduler answers there" in run.err
+    with pytest.raises(ValueError, match="No clients found"):  # which others would ask, and wait
+        distributed.client.default_client()

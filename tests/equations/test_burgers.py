@@ -123,3 +123,8 @@ def test_coarsened_burgers_is_the_same_problem():
     coarse = fine.coarsen(points=64)
     a, b = (pr.scorers.DirectSolve().solution(p, (6, p.points))[0] for p in (fine, coarse))
     np.testing.assert_allclose(pr.lifts.lift(b, (128,), "fourier"), a, atol=1e-5)
+
+
+def test_an_infinite_number_of_substeps_is_refused_in_a_sentence():
+    with pytest.raises(ValueError, match="unstable"):
+        pr.equations.Burgers(np.full(8, 1e150), 1.0, [0.0, 1e200], points=8, substeps=4)

@@ -1,7 +1,10 @@
 """The plan of libraries is the paper's, and their settings stay what they are."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from physrank.lab import libraries
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.libraries import GROUPS, LIBRARIES, PROFILES, RUNS
 
@@ -53,6 +56,16 @@ def test_settings_of_stored_checkpoints_stay_what_they_are():
         "network": {"channels": 20},
     }
     assert EQUATIONS["burgers"].input_fingerprint == "678debd0b040"
+
+
+def test_one_more_equation_moves_nobodys_number(monkeypatch):
+    """A number is part of every seed: libraries that exist must stay what they are."""
+    more = {name: replace(EQUATIONS["sine_gordon"], name=name) for name in ("heat", "waves")}
+    monkeypatch.setattr(libraries, "EQUATIONS", EQUATIONS | more)
+    groups = libraries._groups()
+    assert {name: groups[name] for name in GROUPS} == GROUPS
+    numbers = [library.number for group in groups.values() for library in group]
+    assert sorted(numbers) == list(range(len(numbers))) and groups["heat"][0].number == len(LIBRARIES)
 
 
 def test_libraries_of_further_equations_are_numbered_after_the_papers():

@@ -1,12 +1,14 @@
 """The paper's raw product norms, written out by hand; adjoints and round-off."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import physrank as pr
-from physrank.physics.problem import all_following, pullback, roundoff_floor
+from physrank.physics.problem import Problem, Tangent, all_following, pullback, roundoff_floor
 
 
 def test_raw_norms_are_the_papers():
@@ -60,3 +62,21 @@ def test_corrections_that_shrink_ever_more_slowly_are_not_taken_for_a_series():
     assert 2 * abs(left[0]) >= 2.0  # twice that is what doubts count
     near = all_following(lambda r: r / 3.0, lambda u: u**3 - 1, np.array([1.0 + 1e-3]), np.array([1.0 + 1e-6]))
     np.testing.assert_allclose(near, -1e-6, rtol=0.01)
+
+
+def kinds(of):
+    """Every class below one, of the package's own."""
+    for below in of.__subclasses__():
+        if below.__module__.startswith("physrank."):
+            yield below
+            yield from kinds(below)
+
+
+@pytest.mark.parametrize("root", [Problem, Tangent])
+def test_classes_are_abstract_or_final_and_call_nobody_above_them(root):
+    found = list(kinds(root))
+    assert len(found) > 4
+    for kind in found:
+        assert inspect.isabstract(kind) or not list(kinds(kind)), f"{kind.__name__} is neither"
+        assert len(kind.__mro__) - len(root.__mro__) <= 2, f"{kind.__name__} stands on more than one abstract class"
+        assert "super()" not in inspect.getsource(kind), kind.__name__

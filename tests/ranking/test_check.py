@@ -3,11 +3,13 @@
 from functools import cache
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import physrank as pr
+from physrank.ranking import misstated
 from physrank.ranking.misstated import Suggestion
 from problems import TIMES, bratu, diffusion_reaction, explicit_step, flow, reaction_diffusion, sine_gordon
 from problems import sampled_burgers as burgers
@@ -131,6 +133,43 @@ def test_slips_are_named(slip, made):
     assert any(slip in s.what for s in found.suggestions[:2]), str(found)
 
 
+def test_the_floor_is_told_before_anything_is_tried():
+    told = []
+    found = pr.check(times("burgers", "viscosity", 2), known("burgers"), vary=["viscosity"], progress=told.append)
+    assert [f"floor {found.floor:.2g}" in sentence for sentence in told] == [True]
+    pr.check(RIGHT["burgers"], known("burgers"), progress=told.append)
+    assert len(told) == 1  # where nothing is tried, nothing is said
+
+
+def test_fitting_ends_where_nothing_is_gained():
+    """A fit takes as long as there is something to gain: from a minimum, hardly any time."""
+    looks = []
+    problem = RIGHT["own root"]
+
+    def counted(u, d):
+        jax.debug.callback(lambda _: looks.append(1), u[0])
+        return problem.residual(u, d)
+
+    watched, names = pr.Stationary(counted, problem.data), ("data['load']", "data['strength']")
+    state = 2 * known("own root")  # no numbers explain it
+    found, _ = misstated._fitted(watched, names, state, np.zeros((1, 2)), [(0, 1)])
+    jax.effects_barrier()
+    to_the_minimum = len(looks)
+    looks.clear()
+    again, _ = misstated._fitted(watched, names, state, found, [(0, 1)])
+    jax.effects_barrier()
+    assert len(looks) < to_the_minimum < 3 * misstated.STEPS
+    np.testing.assert_allclose(again, found, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["sine-gordon", "diffusion-reaction", "flow 1-D", "flow 2-D"])
+def test_channels_last_are_named(name):
+    found = pr.check(RIGHT[name], np.moveaxis(known(name), 1, -1))
+    assert not found.passes
+    assert found.suggestions[0].floor < 1e-6
+    assert found.suggestions[0].what.startswith(("channels moved", "its last two axes exchanged"))
+
+
 def test_one_slip_has_one_name():
     found = pr.check(RIGHT["burgers"], known("burgers").T.copy())
     assert [s.name for s in found.suggestions if "axes" in s.name or "channels" in s.name] == ["its axes exchanged"]
@@ -233,6 +272,8 @@ def test_bad_input_is_refused():
         pr.check(RIGHT["burgers"], np.ones(3))
     with pytest.raises(ValueError, match="known must be finite"):
         pr.check(RIGHT["burgers"], np.full((6, 32), np.nan))
+    other = pr.check(times("burgers", "viscosity", 2), known("burgers"), vary="length")
+    assert "only length was varied: another number may explain what is left" in str(other)
     only = pr.check(times("burgers", "viscosity", 2), known("burgers"), vary=["viscosity"])
     assert {s.name for s in only.suggestions} <= {"viscosity"} | {s.name for s in only.suggestions if s.value is None}
 

@@ -69,6 +69,27 @@ def test_a_stream_is_judged_as_a_population_and_may_stay_open():
     assert any("no score exceeds 9" in text for text in stated.standing.assumptions)
 
 
+class Handle:
+    """To an array in a file: it has a shape, and says who read which part."""
+
+    def __init__(self, rows):
+        self.rows, self.shape, self.read = rows, np.shape(rows), []
+
+    def __getitem__(self, k):
+        self.read.append(k)
+        return self.rows[k]
+
+
+@pytest.mark.parametrize("seed", [0, None])
+def test_of_a_handle_only_what_is_judged_is_read(seed):
+    handle, told = Handle(inputs()), []
+    race = pr.race(handle, problem_of, models(), seed=seed, progress=lambda *now: told.append(now))
+    here = pr.race(inputs(), problem_of, models(), seed=seed)
+    assert handle.read == list(race.order) == list(here.order) and race.standing.total == 40
+    np.testing.assert_array_equal(race.means, here.means)
+    assert told == [(k + 1, 40) for k in range(race.inputs)]
+
+
 def test_a_twin_ends_the_race_within_the_tolerance():
     field = models(sizes={"good": 0.1, "bad": 0.5})
     race = pr.race(inputs(), problem_of, field | {"twin": field["good"]}, tolerance=0.2)

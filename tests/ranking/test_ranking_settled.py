@@ -219,7 +219,9 @@ def test_trust_is_said_only_of_what_is_settled(tmp_path):
     page = open_one.report(tmp_path / "b.html").read_text(encoding="utf-8")
     assert "Trust" not in page
     assert "Not settled between" in page
-    assert "not settled between them: " in str(open_one)
+    assert "not settled between them: 1–2 (" in str(open_one)
+    brackets = [line for line in open_one.plot().axes[-1].lines if line.get_marker() == "_"]
+    assert len(brackets) == sum(len(group) - 1 for group in open_one.open_groups)
     stored = json.loads(open_one.to_json(tmp_path / "b.json").read_text(encoding="utf-8"))
     assert stored["settled"] is False
     assert stored["doubts"] == list(open_one.doubts)

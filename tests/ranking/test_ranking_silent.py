@@ -22,11 +22,6 @@ X = np.linspace(0, 2 * np.pi, 32, endpoint=False)
 TIMES = np.linspace(0, 0.5, 6)
 
 
-@pytest.fixture
-def promotion():
-    return "standard"  # the certificate of Burgers multiplies real weights by Fourier coefficients
-
-
 def true_order(ranking, truth):
     target = ranking.task.outputs(truth[None])[0]
     losses = ranking.space.norm_squared(ranking.outputs - target)
@@ -120,11 +115,13 @@ MISSTATED = {
 
 @pytest.mark.parametrize("case", MISSTATED)
 def test_a_misstated_equation_is_what_the_proof_rests_on_and_one_known_solution_refutes_it(case):
-    """Candidates alone cannot tell. So the certificate names the number as stated by the user, and `check` finds it."""
+    """Candidates alone cannot tell. So ranking and certificate name the number as stated, and `check` finds it."""
     options, number, said = MISSTATED[case]
     truth, wrong = solve(flow()), flow(**options)
     library = around(truth, [0.02, 0.04, 0.06])
-    rests_on = [str(a) for a in pr.certify(wrong, pr.rank(wrong, library)).enclosure.assumptions]
+    ranking = pr.rank(wrong, library)
+    assert said in str(ranking).splitlines()[-1]
+    rests_on = [str(a) for a in pr.certify(wrong, ranking).enclosure.assumptions]
     assert any(said in text and "stated by you" in text for text in rests_on), rests_on
     assert case == "no forcing" or any("forcing from -0.5 to 0.5" in text for text in rests_on), rests_on
     found = pr.check(wrong, truth)

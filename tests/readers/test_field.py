@@ -10,7 +10,9 @@ import physrank as pr
 @pytest.mark.parametrize("layout", files.WRITERS | files.SEVERAL)
 def test_a_part_is_the_part_of_the_whole(layout, tmp_path):
     path, _ = files.written(tmp_path, layout)
-    for field in pr.read(path).fields.values():
+    fields = pr.read(path).fields
+    assert fields
+    for field in fields.values():
         whole = np.asarray(field)
         assert (field.shape, field.ndim, field.dtype.kind) == (whole.shape, whole.ndim, whole.dtype.kind)
         keys = [

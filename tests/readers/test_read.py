@@ -72,3 +72,10 @@ def test_a_sample_of_many_reads_its_own_chunk_only(tmp_path):
     np.testing.assert_array_equal(file.state(2), stored[2].astype(float))
     with pytest.raises(ValueError, match="not a readable zarr file"):
         file.state(3)
+
+
+def test_hdf5_that_is_called_netcdf_needs_no_names_of_axes(tmp_path):
+    """Without a word of warning: xarray would tell the reader how to call xarray."""
+    with h5py.File(tmp_path / "plain.nc", "w") as file:
+        file["u"] = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(pr.read(tmp_path / "plain.nc").state(), np.arange(6.0).reshape(2, 3))

@@ -18,11 +18,19 @@ def started(workers):
 
 
 @pytest.fixture(scope="package")
-def two():
+def _cluster():
     cluster, client = started(2)
     yield cluster, client
     client.close()
     cluster.close()
+
+
+@pytest.fixture
+def two(_cluster):
+    """Cluster and client, with both workers there: a test before this one may have killed them."""
+    cluster, client = _cluster
+    client.wait_for_workers(2, timeout=300)
+    return cluster, client
 
 
 @pytest.fixture

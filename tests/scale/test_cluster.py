@@ -1,11 +1,9 @@
 """Panels on a real cluster of processes: the local results bit for bit, whatever happens to workers and inputs."""
 
-import gc
 import os
 import time
 from functools import partial
 from itertools import tee
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,12 +20,10 @@ from crowds import (
     panel,
     problem,
     same,
-    threads,
 )
-from physrank import scale
+from physrank.ranking import heats
 from physrank.ranking.panel import scoring
 from physrank.scale import cluster as engine
-from physrank.scale import worker
 
 dask, distributed = (pytest.importorskip(name) for name in ("dask", "distributed"))
 
@@ -35,7 +31,9 @@ dask, distributed = (pytest.importorskip(name) for name in ("dask", "distributed
 def test_two_workers_give_the_local_rankings(client):
     inputs = range(41)  # the last block is short
     here = list(panel(inputs))
-    same(here, panel(inputs, client=client))
+    told = []
+    same(here, panel(inputs, client=client, progress=lambda *now: told.append(now)))
+    assert told == [(k + 1, 41) for k in inputs]
     same(here, pr.rank_panel(map(problem, inputs), map(candidates, inputs), client=client, **HOW))  # of unknown length
 
 
@@ -54,7 +52,7 @@ def test_one_worker_or_tasks_of_any_size_change_nothing(client, monkeypatch):
     same(here, panel(range(30), client=client))
 
 
-def test_functions_are_compiled_once_per_worker(client):
+def test_functions_are_compiled_once_per_worker(client, monkeypatch):
     """A function of a script is sent by value with every task, and stays the same function."""
 
     def residual(u, f):
@@ -70,8 +68,10 @@ def test_functions_are_compiled_once_per_worker(client):
 
     problems = [pr.Stationary(residual, data=np.full(5, 1.0 + k)) for k in range(24)]
     given = [candidates(k) for k in range(24)]
-    first = list(pr.rank_panel(problems, given, client=client, **HOW))
-    list(pr.rank_panel(problems, given, client=client, **HOW))
+    for name in client.nthreads():  # each of them sees every input: which programs these need depends on them
+        with monkeypatch.context() as patched:
+            patched.setattr(client, "submit", partial(client.submit, workers=[name], allow_other_workers=False))
+            first = list(pr.rank_panel(problems, given, client=client, **HOW))
     before = client.run(everywhere)
     again = list(pr.rank_panel(problems, given, client=client, **HOW))
     assert client.run(everywhere) == before and min(before.values()) > 0
@@ -84,7 +84,7 @@ def test_functions_are_compiled_once_per_worker(client):
 def test_killed_workers_lose_nothing_and_count_nothing_twice(two, kills):
     cluster, client = two
     found, read = [], []
-    killer = Killer(cluster, kills, lambda: len(found))
+    killer = Killer(cluster, client, kills, lambda: len(found))
 
     def going_on():
         while killer.is_alive() or len(read) < 64:
@@ -130,56 +130,18 @@ def test_clients_are_looked_at(client):
         list(panel(range(4), client=client))
 
 
-def test_a_client_that_closes_early_ends_the_panel(client):
-    with distributed.Client(client.scheduler.address, set_as_default=False) as other:
-        going = panel(range(40), client=other)
-        assert next(going).best
+def test_a_client_that_closes_early_ends_the_panel(client, monkeypatch):
+    """However long nobody read before: the closed one is not asked how many threads there are, and nothing else."""
+    monkeypatch.setattr(engine, "THREADS", -1.0)
+    other = distributed.Client(client.scheduler.address, set_as_default=False)
+    going = panel(range(40), client=other)
+    assert next(going).best
+    other.close(timeout=1)
+    monkeypatch.setattr(other, "nthreads", lambda: pytest.fail("it is closed"))
     with pytest.raises(RuntimeError, match=r"closed, or lost its scheduler, while .* under way"):
         list(going)
-
-
-def _given_up(*_):
-    time.sleep(1.0)
-    raise distributed.KilledWorker("task", SimpleNamespace(address="nowhere"), 0)
-
-
-def test_what_all_others_wait_for_is_done_again(monkeypatch):
-    """Given up while as many as may be held are done already: nothing more goes out but this one."""
-    monkeypatch.setattr(engine, "HELD", 1)
-    with threads() as client:
-        first, alone = [True], client.submit
-
-        def submit(function, *arguments, **options):
-            if function is worker.work and first:
-                first.clear()
-                function = _given_up
-            return alone(function, *arguments, **options)
-
-        monkeypatch.setattr(client, "submit", submit)
-        monkeypatch.setattr(engine._Run, "_blocks", lambda run: 1)
-        found = list(scale.ordered(client, list, ([k] for k in range(6))))
-    assert found == [[k] for k in range(6)]
-
-
-def test_what_is_held_back_is_bounded_in_bytes(monkeypatch):
-    monkeypatch.setattr(engine, "HELD_BYTES", 100)
-    read = []
-
-    def blocks():
-        for k in range(40):
-            read.append(k)
-            yield [k]
-
-    def slowly(block):
-        time.sleep(0.5 if block == [0] else 0.0)
-        return [b"x" * 200]
-
-    with threads() as client:
-        monkeypatch.setattr(engine._Run, "_blocks", lambda run: 1)
-        going = scale.ordered(client, slowly, blocks())
-        assert next(going) == [b"x" * 200]
-        assert len(read) <= 1 + 2 * engine.AHEAD  # and not the 16 that their number would allow
-        going.close()
+    with pytest.raises(RuntimeError, match=r"closed, or lost its scheduler, while 0 tasks"):
+        list(panel(range(4), client=other))
 
 
 @pytest.mark.slow
@@ -188,9 +150,15 @@ def test_three_workers_in_any_order_of_arrival(two):
     stated, given = [Late(k) for k in range(40)], [candidates(k) for k in range(40)]
     here = list(panel(range(40)))
     cluster.scale(3)
-    client.wait_for_workers(3)
-    same(here, pr.rank_panel(stated, given, client=client, **HOW))
-    cluster.scale(2)
+    try:
+        client.wait_for_workers(3, timeout=300)
+        same(here, pr.rank_panel(stated, given, client=client, **HOW))
+    finally:
+        cluster.scale(2)
+        patience = time.monotonic() + 300
+        while len(client.nthreads()) != 2:  # those after this one are of two
+            assert time.monotonic() < patience
+            time.sleep(0.1)
 
 
 def _forgiving(deaths, dask_scheduler=None):
@@ -202,17 +170,18 @@ def test_an_input_that_kills_workers_is_found_out(client, monkeypatch):
     monkeypatch.setattr(engine, "LIVES", 1)
     client.run_on_scheduler(_forgiving, 0)
     stated = [Deadly(k, poisoned=(5,)) for k in range(8)]
-    far = list(pr.rank_panel(stated, map(candidates, range(8)), client=client, **HOW))
+    try:
+        far = list(pr.rank_panel(stated, map(candidates, range(8)), client=client, **HOW))
+    finally:
+        client.run_on_scheduler(_forgiving, 3)
     assert [one.input for one in far if isinstance(one, pr.Failed)] == [5]
     assert "all died" in far[5].why
-    client.run_on_scheduler(_forgiving, 3)
 
 
 def test_selections_are_the_local_ones(client):
     far, here = pr.select(panel(range(50)), client=client), pr.select(panel(range(50)))
     assert far.to_dict() == here.to_dict()
     rule = pr.Settled(tolerance=0.2)
-    far, here = (pr.select(panel(range(60)), until=rule, **on) for on in ({"client": client}, {}))
     far = pr.select(
         pr.rank_panel([problem(k) for k in range(60)], [candidates(k) for k in range(60)]), client=client, until=rule
     )
@@ -231,9 +200,27 @@ def test_races_are_the_local_ones(client):
     assert told == local and here.dropped  # somebody left, so that what was computed ahead had to be computed again
 
 
+def _read_here(_):
+    raise AssertionError("read by the client")
+
+
+def test_inputs_of_a_race_are_read_by_workers(client, tmp_path, monkeypatch):
+    h5py = pytest.importorskip("h5py")
+    models = {f"m{k}": model(0.3 * k) for k in range(2)}
+    with h5py.File(tmp_path / "inputs.h5", "w") as file:
+        file["inputs"] = np.arange(12)
+    with h5py.File(tmp_path / "inputs.h5") as file:
+        here = pr.race(file["inputs"], problem, models, tolerance=0.1, effort="response")
+        monkeypatch.setattr(heats.Part, "read", _read_here)  # in this process only
+        far = pr.race(file["inputs"], problem, models, tolerance=0.1, effort="response", client=client)
+    assert far.order == here.order
+    np.testing.assert_array_equal(far.means, here.means)
+
+
 def test_little_is_read_ahead_and_nothing_is_left_behind(client, monkeypatch):
     monkeypatch.setattr(engine._Run, "_blocks", lambda run: 1)
-    read = 0
+    tasks = client.cluster.scheduler.tasks
+    read, before = 0, set(tasks)  # panels that tests before this one left unread, and that only a collector ends
 
     def problems():
         nonlocal read
@@ -246,9 +233,8 @@ def test_little_is_read_ahead_and_nothing_is_left_behind(client, monkeypatch):
         next(going)
         assert read - done <= 2 * 4 * (engine.AHEAD + engine.HELD + 1)
     going.close()
-    gc.collect()  # panels that tests before this one left unread, in a traceback that refers to itself
-    patience = time.monotonic() + 30
-    while left := [key for key in list(client.cluster.scheduler.tasks) if "physrank" in str(key)]:
+    patience = time.monotonic() + 300
+    while left := [key for key in list(tasks) if "physrank" in str(key) and key not in before]:
         assert time.monotonic() < patience, left
         time.sleep(0.05)
 

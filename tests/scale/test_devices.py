@@ -34,7 +34,7 @@ def others():
 def heard(process):
     said, complaints = process.communicate(timeout=600)
     assert process.returncode == 0, complaints
-    return json.loads(said)
+    return json.loads(said.splitlines()[-1])
 
 
 def started(virtual, *arguments):
@@ -107,14 +107,23 @@ def test_memory_on_a_device_falls(found):
 @pytest.mark.slow
 def test_two_processes_find_what_one_finds():
     """As on two hosts, under `jax.distributed`."""
+    for row in on_two_hosts():
+        assert (row["devices"], row["local"]) == (4, 2) and row["off"] <= ALGEBRAIC
+
+
+def on_two_hosts(attempts=3):
+    """What both processes print. The port is free when it is looked for, and may be somebody else's when it is taken."""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
-    for process in [started(2, k, port) for k in (0, 1)]:
-        said, complaints = process.communicate(timeout=600)
-        assert process.returncode == 0, complaints
-        row = json.loads(said.splitlines()[-1])
-        assert (row["devices"], row["local"]) == (4, 2) and row["off"] <= ALGEBRAIC
+    both = [started(2, k, port) for k in (0, 1)]
+    said, complaints = both[0].communicate(timeout=600)
+    if both[0].returncode and attempts > 1 and "in use" in complaints:
+        both[1].kill()
+        both[1].communicate()
+        return on_two_hosts(attempts - 1)
+    assert both[0].returncode == 0, complaints
+    return [json.loads(said.splitlines()[-1]), heard(both[1])]
 
 
 @pytest.mark.slow

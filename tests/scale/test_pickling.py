@@ -1,14 +1,17 @@
 """What travels: functions stay themselves, numbers keep their precision, handles are opened again."""
 
+import gc
 import os
 import pickle
 import threading
+import weakref
 
 import jax
 import numpy as np
 import pytest
 from scipy import sparse
 
+import crowds
 import physrank as pr
 from physrank.scale import pickling
 from problems import burgers
@@ -164,6 +167,16 @@ def test_problems_keep_double_precision():
         assert arrived.dtype == kept.dtype
         np.testing.assert_array_equal(arrived, kept)
     assert any(leaf.dtype != kept.dtype for leaf, kept in zip(*map(jax.tree.leaves, (cut, problem)), strict=True))
+
+
+def test_problems_and_rankings_that_came_are_let_go():
+    """equinox would keep them: a client and its workers would hold every input of a panel in the end."""
+    for here in (burgers(32), pr.rank(crowds.problem(0), crowds.candidates(0), effort="response")):
+        there = there_and_back(here)
+        seen = [weakref.ref(one) for one in (there, getattr(there, "problem", there))]
+        del there
+        gc.collect()
+        assert [one() for one in seen] == [None, None]
 
 
 def test_problems_on_the_host_travel_without_their_factors():

@@ -12,6 +12,10 @@ from physrank.tasks import terminal
 
 UP = 1 + 2.0**-30  # covers the rounding of norms and of a few scalars
 ROUND_OFF = 1e-9  # of the largest gap, by which two bounds may miss each other
+LOST = 2.0**-530  # above what underflow takes from an entry of a norm
+ORDINARY = (
+    2.0**40
+)  # lengths up to it, and down to its inverse, do not lift what underflow took from a square above `SMALL`s
 FIELDS = 2.0**-45  # of the largest entry, more than `scaled_nyquist` errs by
 
 
@@ -24,6 +28,7 @@ def ready(problem: Any, ranking: Ranked, kind: type[Any]) -> tuple[Assumption, .
     return (
         arithmetic(),
         Assumption(f"the problem is {kind.__name__}", exact, type(problem).__name__),
+        ordinary(problem.length if exact else np.nan),
         Assumption("time increases from row to row", shortest > 0, shortest),
         Assumption("the task is the terminal state, tasks.terminal(…)", is_terminal(ranking), ranking.task.name),
         Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
@@ -35,6 +40,11 @@ def ready(problem: Any, ranking: Ranked, kind: type[Any]) -> tuple[Assumption, .
     )
 
 
+def ordinary(length: float) -> Assumption:
+    statement = "the length is between 2⁻⁴⁰ and 2⁴⁰, so that bounds of underflow hold: choose another unit otherwise"
+    return Assumption(statement, 1 / ORDINARY <= length <= ORDINARY, float(length))
+
+
 def is_terminal(ranking: Ranked) -> bool:
     return ranking.task.map is terminal().map and np.array_equal(ranking.proxy, ranking.state[-1], equal_nan=True)
 
@@ -44,9 +54,10 @@ def from_initial(problem: Any, state: Any) -> Array:
     return np.concatenate([np.asarray(problem.initial)[None], np.asarray(state, np.float64)[1:]])
 
 
-def channel_weights(ranking: Ranked) -> Array:
-    """The largest metric weight of a point in each of the two fields."""
-    return ranking.space.weights.reshape(2, -1).max(axis=1)
+def channel_weights(ranking: Ranked) -> tuple[Array, float]:
+    """The largest metric weight of a point in each of the two fields, relative to the larger one, and the root of that."""
+    weights = ranking.space.weights.reshape(2, -1).max(axis=1)
+    return weights / weights.max(), float(np.sqrt(weights.max()))
 
 
 def unknown(ranking: Ranked, target: str, norm: str, assumptions: tuple[Assumption, ...]) -> Enclosure:
@@ -74,7 +85,8 @@ def enclose(
         return unknown(ranking, target, norm, assumptions)
     outputs, proxy = (ranking.outputs, ranking.proxy) if fields is None else fields
     with np.errstate(all="ignore"):  # a pair whose numbers overflow stays open
-        reach = UP * margin_radius(ranking.space, outputs, radius)
+        lost = 2 * radius * LOST * np.sqrt(ranking.space.weights.size)
+        reach = UP * (margin_radius(ranking.space, outputs, radius) + lost)
         if fields is not None:  # these were computed: every entry is off by a few roundings of the largest
             size = np.sqrt(np.sum(ranking.space.weights)) * np.abs([*outputs, proxy]).reshape(len(outputs) + 1, -1).max(
                 axis=1

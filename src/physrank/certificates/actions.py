@@ -79,6 +79,13 @@ def inverse_actions(
     return InverseActions(*flat, coercivity=float(coercivity), fixed=left, hypotheses=needed, reaches=reach is not None)
 
 
+def real(ranking: Ranked) -> Assumption:
+    """No theorem here is about complex numbers, whose imaginary parts a conversion would drop."""
+    state, outputs = np.asarray(ranking.state), np.asarray(ranking.outputs)
+    holds = not (np.iscomplexobj(state) or np.iscomplexobj(outputs))
+    return Assumption("states and outputs are real", holds, f"{state.dtype}, {outputs.dtype}")
+
+
 def compares_states(ranking: Ranked) -> bool:
     """Whether the task is the whole state, entry by entry."""
     return ranking.task.map is tasks.field().map and ranking.outputs.shape[1:] == np.shape(ranking.state)

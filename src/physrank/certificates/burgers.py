@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from physrank import tasks
-from physrank.certificates._terminal import ROUND_OFF, together
+from physrank.certificates._terminal import ROUND_OFF, ordinary, together
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, arithmetic, open_gaps
 from physrank.certificates.enclosures.rounding import UNIT
 from physrank.certificates.paths.burgers import Measures, Path, measure, reconstruct
@@ -94,7 +94,7 @@ def _enclosure(gaps: GapIntervals, radius: float, basis: tuple[Assumption, ...])
 
 def stated_force(error: float) -> Assumption:
     statement = "the force is the interpolant of its samples in time, up to ∫ ‖difference‖ dt ≤ forcing_error"
-    return Assumption(statement, True, float(error))
+    return Assumption(statement, error >= 0, float(error))
 
 
 def _transforms(problem: Burgers) -> Assumption:
@@ -115,6 +115,7 @@ def before(problem: Any, ranking: Ranked) -> tuple[Assumption, ...]:
     return (
         equation,
         arithmetic(),
+        ordinary(problem.length),
         Assumption("the viscosity is positive", viscosity > 0, viscosity),
         Assumption("time increases from row to row", shortest > 0, shortest),
         Assumption(

@@ -4,21 +4,25 @@ The target is the same: the solution of the differential equation itself. Single
 to the theorem; what the radius decides is most of it from the second correction on.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from physrank.certificates.actions import in_all_places
-from physrank.certificates.burgers import TARGET, before, stated_force
+from physrank.certificates.burgers import STEEP, TARGET, before, stated_force
 from physrank.certificates.certificate import Assumption, Enclosure, all_hold, open_gaps
 from physrank.certificates.enclosures.rounding import above, below
 from physrank.certificates.enclosures.waves import coefficients
 from physrank.certificates.paths.burgers import reconstruct
 from physrank.certificates.paths.burgers_enclosed import measure, norm
+from physrank.certificates.paths.burgers_growth import suited
+from physrank.certificates.paths.burgers_growth_enclosed import growth_with_half_viscosity
 from physrank.certificates.ranked import Ranked
 from physrank.equations import Burgers
 from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array
+
+SMALL = 2.0**-900  # of a time, by which an interval can be divided
 
 
 @dataclass(frozen=True)
@@ -39,13 +43,19 @@ class ValidatedBurgers:
         if not all_hold(basis):
             return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
         state = np.asarray(ranking.state, np.float64)
-        pieces = reconstruct(problem, state).pieces
-        finite = bool(np.isfinite(pieces).all())
-        basis += (Assumption("the path through the rows is finite", finite, "it is" if finite else "it is not"),)
-        if not finite:
+        path = reconstruct(problem, state)
+        pieces = np.asarray(path.pieces)
+        finite, shortest = bool(np.isfinite(pieces).all()), float(np.diff(np.asarray(problem.times)).min())
+        basis += (
+            Assumption("the path through the rows is finite", finite, "it is" if finite else "it is not"),
+            Assumption("steps are not as short as the smallest numbers", shortest > SMALL, shortest),
+        )
+        if not all_hold(basis):
             return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
         with np.errstate(all="ignore"):
-            found = measure(problem, np.asarray(pieces))
+            found = measure(problem, pieces)
+            if np.log(STEEP) < found.growth.sum() < np.inf:
+                found = replace(found, viscous=growth_with_half_viscosity(problem, pieces, suited(path)))
             radius = found.radius(self.forcing_error)
         basis += (
             Assumption(
@@ -58,7 +68,7 @@ class ValidatedBurgers:
         )
         if not all_hold(basis):
             return _enclosure(open_gaps(len(ranking.names)), np.inf, basis)
-        gaps, off = _gaps(problem, ranking, np.asarray(pieces)[-1, -1, -1], radius)
+        gaps, off = _gaps(problem, ranking, pieces[-1, -1, -1], radius)
         return _enclosure(gaps, float(above(np.asarray(radius + off))), basis)
 
 

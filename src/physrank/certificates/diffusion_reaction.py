@@ -24,7 +24,7 @@ SHARES = np.array([0.0, 0.25, 0.5, 0.75, 0.999])  # of the largest coupling that
 INHIBITOR = np.array([0.4, 0.63, 1.0, 1.6, 2.5])
 LOCALISATIONS = 2
 UP = 1 + 2.0**-34  # covers the round-off of a few scalars, and of the norms of 2 × 2 forms that `largest` compares
-SMALL = 2.0**-1000  # above what underflow can take from a product
+SMALL = 2.0**-900  # above what underflow can take from a product, and from a quotient by the area of a cell
 
 Form = tuple[Array | float, Array | float, Array | float]  # a x² + 2 b x y + c y²
 
@@ -127,8 +127,8 @@ class DiffusionReactionEnergy:
             defect, doubt = row_defects(problem, state)
             energies, each = carry(problem, state, defect, doubt)
             bounds = each[-1]
-            weight_u, weight_v = channel_weights(ranking) / problem.spacing**2
-            radius = np.min(bounds * energies.factors((weight_u, 0.0, weight_v)))
+            (weight_u, weight_v), unit = channel_weights(ranking)
+            radius = UP * np.min(bounds * energies.factors((weight_u, 0.0, weight_v))) * unit / problem.spacing
             state_bound = np.min(bounds * energies.factors((1.0, 0.0, 1.0)))
         least = float(np.asarray(problem.diffusion).min())
         diffusive = Assumption("both diffusion coefficients are positive", least > 0, least)

@@ -25,6 +25,7 @@ from physrank.certificates.actions import (
     inverse_actions,
     proxy_with_doubt,
     pull_back,
+    real,
     refutable,
 )
 from physrank.certificates.certificate import Assumption, Enclosure, Kind, open_gaps
@@ -74,8 +75,14 @@ class StronglyMonotone:
     ) -> Enclosure:
         """`reach`: how far A(s) may be off, entry by entry, if M is a Stieltjes matrix; `more`: in the dual norm;
         `metric_of`: the problem whose metric to take, if it is not this one."""
-        if not fits(np.shape(ranking.state), problem.state_shape):
-            return _foreign(problem, ranking)
+        for needed in (_belongs(problem, ranking), real(ranking)):
+            if not needed.holds:
+                return _unknown(ranking, needed)
+        if self.metric is not None and compute.on_host(problem):
+            raise ValueError(
+                f"A metric is for problems written in JAX; {type(problem).__name__} lives on the host. Use "
+                "physrank.certificates.LocalNewton(inverse=…, lipschitz=…)."
+            )
         actions = inverse_actions(metric_of or problem, ranking, self, reach)
         found = _Evaluated.of(problem, metric_of or problem, ranking, self, actions)
         norms = found.norms()
@@ -244,7 +251,10 @@ def _secant_ratios(problem: Problem, method: StronglyMonotone, state: JaxArray, 
     return jax.lax.map(one, others)
 
 
-def _foreign(problem: Problem, ranking: Ranked) -> Enclosure:
-    said = f"{np.shape(ranking.state)}, the problem has {problem.state_shape}"
-    belongs = Assumption("the ranking's state belongs to the problem", False, said)
-    return Enclosure("theorem", TARGET, open_gaps(len(ranking.names)), np.inf, "the energy norm of M", (belongs,))
+def _belongs(problem: Problem, ranking: Ranked) -> Assumption:
+    shape, own = np.shape(ranking.state), problem.state_shape
+    return Assumption("the ranking's state belongs to the problem", fits(shape, own), f"{shape}, the problem has {own}")
+
+
+def _unknown(ranking: Ranked, because: Assumption) -> Enclosure:
+    return Enclosure("theorem", TARGET, open_gaps(len(ranking.names)), np.inf, "the energy norm of M", (because,))

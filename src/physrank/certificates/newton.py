@@ -28,6 +28,7 @@ from physrank.certificates.actions import (
     proxy_with_doubt,
     pull_back,
     pulled_differences,
+    real,
 )
 from physrank.certificates.certificate import Assumption, Enclosure, Kind, Zero, all_hold, arithmetic, open_gaps
 from physrank.certificates.enclosures.derivatives import departure, hessian, jacobian, third_derivative
@@ -73,6 +74,8 @@ class LocalNewton:
 
     def __call__(self, problem: Problem, ranking: Ranked) -> Enclosure:
         response = ranking.response
+        if np.iscomplexobj(ranking.state):
+            return _enclosure("theorem", np.inf, open_gaps(len(ranking.names)), (real(ranking),), 0, None)
         base, state = np.asarray(response.base, np.float64), np.asarray(ranking.state, np.float64)
         if not (np.isfinite(base).all() and np.isfinite(state).all()):
             finite = Assumption("state and anchor are finite", False, "they are not")
@@ -102,8 +105,8 @@ class LocalNewton:
             Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
             Assumption("the task is linear, as declared", ranking.task.linear, ranking.task.name),
             Assumption(
-                "β and Λ are finite" + self._stated(),
-                bool(np.isfinite([beta, curvature]).all()),
+                "β and Λ are finite, and not negative" + self._stated(),
+                bool(np.isfinite([beta, curvature]).all() and min(beta, curvature) >= 0),
                 f"{beta:.3g}, {curvature:.3g}",
             ),
             _uncontradicted((state - base, pushed, bent, defect), beta, curvature),

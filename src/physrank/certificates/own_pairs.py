@@ -17,7 +17,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr
 from jaxtyping import Array as JaxArray
 
-from physrank.certificates.actions import compares_states, proxy_of
+from physrank.certificates.actions import compares_states, proxy_of, real
 from physrank.certificates.certificate import Assumption, Enclosure, arithmetic, open_gaps
 from physrank.certificates.enclosures import ranges
 from physrank.certificates.enclosures.programs import digest, program_of
@@ -140,7 +140,7 @@ def before(problem: Problem, ranking: Ranked, shape: tuple[int | None, ...] | No
     return (
         arithmetic(),
         Assumption("the problem is written in JAX", not host, "host=True: a black box" if host else "it is"),
-        Assumption("states are real", not np.iscomplexobj(state), str(state.dtype)),
+        real(ranking),
         Assumption("the response converged", ranking.unresolved is None, ranking.unresolved or "it did"),
         Assumption(
             "the corrected state is finite and has the problem's shape",

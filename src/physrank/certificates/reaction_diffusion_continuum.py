@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from physrank.certificates.actions import compares_states, in_all_places
+from physrank.certificates.actions import compares_states, in_all_places, real
 from physrank.certificates.certificate import Assumption, Enclosure, Stated, all_hold, arithmetic, open_gaps
 from physrank.certificates.enclosures.discs import Disc, NotAnalytic
 from physrank.certificates.enclosures.elliptic import SMALL, Defect, inverse_bound
@@ -52,10 +52,11 @@ class ContinuumReactionDiffusion:
 
     def __call__(self, problem: Problem, ranking: Ranked) -> Enclosure:
         reaction, given = self._reaction(problem)
-        (shape, lengths), state = _box(problem), np.asarray(ranking.state, np.float64)
+        (shape, lengths), state = _box(problem), np.asarray(np.real(ranking.state), np.float64)
         fits = state.shape == shape and 1 <= len(shape) <= 3 and min(shape) >= 3 and bool(np.all(np.isfinite(state)))
         assumptions = (
             arithmetic(),
+            real(ranking),
             Assumption("the task is the whole field", compares_states(ranking), ranking.task.name),
             Assumption("the state is finite, a field in one to three dimensions", fits, str(state.shape)),
             *given,

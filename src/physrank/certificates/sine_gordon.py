@@ -137,8 +137,9 @@ class SineGordonEnergy:
         with np.errstate(all="ignore"):
             fields = None if self.target == "grid" else (_as_functions(ranking.outputs), _as_functions(ranking.proxy))
             energies, bounds = self.bounds(problem, ranking.state)
-            weights = channel_weights(ranking) * problem.points / problem.length
+            weights, unit = channel_weights(ranking)
             radius, state_bound = (energies.in_metric(bounds, *pair) for pair in (weights, (1.0, 1.0)))
+            radius *= UP * unit * float(np.sqrt(problem.points / problem.length))
         found = enclose(ranking, radius, state_bound, target=target, norm=norm, assumptions=assumptions, fields=fields)
         return replace(found, as_functions=self.target == "continuum")
 

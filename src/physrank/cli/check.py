@@ -6,7 +6,7 @@ import typer
 
 import physrank as pr
 from physrank.cli import results
-from physrank.cli.door import OPEN, SETTLED, app
+from physrank.cli.door import OPEN, SETTLED, app, say
 from physrank.cli.options import Json, Sample, Statement, grouped
 from physrank.cli.progress import working
 from physrank.cli.stating import Stated
@@ -38,7 +38,7 @@ def check(
     results.stated(case.sources)
     (state,) = case.candidates.values()
     with working("checking"), case.compiled():
-        found = pr.check(case.problem, state)
+        found = pr.check(case.problem, state, progress=say)
     content = {
         "passes": found.passes,
         "floor": found.floor,

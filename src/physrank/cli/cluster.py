@@ -25,7 +25,8 @@ def connected(address: str | None) -> Iterator[Any]:
         yield None
         return
     try:
-        client = _optional.load("distributed").Client(address, timeout=PATIENCE)
+        # not as Dask's default, which one that never answered would remain: whoever writes netCDF would wait for its locks
+        client = _optional.load("distributed").Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as problem:
         raise ValueError(
             f"--scheduler {address}: no Dask scheduler answers there ({problem}). Start one with `dask scheduler` and "

@@ -100,6 +100,10 @@ def _profile(name: str) -> Profile:
 
 def train(library: str, profile: str, store: Path, workers: int | None) -> None:
     chosen, size = find(library), _profile(profile)
+    runs = sum(library.runs for library in chosen)
+    console.print(
+        f"training {runs} runs in {store / size.name}; the first epochs come when all is loaded", soft_wrap=True
+    )
     parallel, inference = _training("parallel"), _training("inference")
     total = sum(library.runs * library.sized(size).epochs for library in chosen)
     started, seen = time.perf_counter(), {}

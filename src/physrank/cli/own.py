@@ -42,7 +42,7 @@ def problem_of(build: Callable[..., Any], numbers: Mapping[str, Any], known: Map
     anything = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
     for name in numbers:
         if name not in parameters and not anything:
-            raise unknown(f"{build.__name__} takes no number", name, [p for p in parameters if p not in known])
+            raise unknown(f"{build.__name__}: the number", name, [p for p in parameters if p not in known])
     given = dict(numbers) | {name: tell() for name, tell in known.items() if name in parameters and name not in numbers}
     missing = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in (2, 4) and n not in given]
     if missing:

@@ -23,7 +23,7 @@ from physrank.equations._checks import (
 from physrank.equations._sampling import resample_forcing, sample_forcing
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift, shorter_spectrum
-from physrank.physics import Graded, Marching
+from physrank.physics import Evolution, Marching
 from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import integrating_factor_rk4
@@ -33,7 +33,7 @@ RK4_LIMIT = 2.8  # of |u| k Δt on the imaginary axis
 FASTER = 1.5  # so much faster than the initial state "auto" expects the solution and its candidates to become
 
 
-class Burgers(Graded):
+class Burgers(Evolution):
     """Viscous Burgers on a periodic interval.
 
         u_t − ν u_xx + u u_x = f,   u(0) = u₀
@@ -118,7 +118,7 @@ class Burgers(Graded):
         return float(np.abs(state).max()) * 2 * np.pi / self.length * self.points / 3
 
     def _needed_substeps(self, state: np.ndarray, interval: float) -> int:
-        return int(np.ceil(self._fastest(state) * interval / RK4_LIMIT - 1e-9))
+        return int(np.ceil(min(self._fastest(state) * interval / RK4_LIMIT, 2.0**60) - 1e-9))
 
     def concerns(self, state: np.ndarray) -> list[str]:
         needed = self._needed_substeps(state, float(np.diff(np.asarray(self.times)).max()))

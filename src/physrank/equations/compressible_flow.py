@@ -19,7 +19,7 @@ from physrank.equations._checks import (
     stated_substeps,
 )
 from physrank.geometry.grid import Grid
-from physrank.physics import Graded, Marching
+from physrank.physics import Evolution, Marching
 from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import ssp_rk2
@@ -36,8 +36,8 @@ def conservative(primitive: Any, gamma: float) -> np.ndarray:
     values = np.asarray(primitive, np.float64)
     dims = _dims_of(values)
     channels = np.moveaxis(values, -dims - 1, 0)
-    density, velocity, pressure = channels[0], channels[1:-1], channels[-1]
-    energy = pressure / (gamma - 1) + 0.5 * density * np.sum(velocity**2, axis=0)
+    density, velocity, given = channels[0], channels[1:-1], channels[-1]
+    energy = given / (gamma - 1) + 0.5 * density * np.sum(velocity**2, axis=0)
     return np.moveaxis(np.concatenate([density[None], density * velocity, energy[None]]), 0, -dims - 1)
 
 
@@ -47,8 +47,12 @@ def primitive(state: Any, gamma: float) -> np.ndarray:
     dims = _dims_of(values)
     channels = np.moveaxis(values, -dims - 1, 0)
     density, velocity = channels[0], channels[1:-1] / channels[0]
-    pressure = (gamma - 1) * (channels[-1] - 0.5 * density * np.sum(velocity**2, axis=0))
-    return np.moveaxis(np.concatenate([density[None], velocity, pressure[None]]), 0, -dims - 1)
+    return np.moveaxis(np.concatenate([density[None], velocity, pressure(channels, gamma)[None]]), 0, -dims - 1)
+
+
+def pressure(channels: Any, gamma: Any) -> Any:
+    """p of density, momenta and energy, channels first."""
+    return (gamma - 1) * (channels[-1] - 0.5 * (channels[1:-1] ** 2).sum(axis=0) / channels[0])
 
 
 def _dims_of(values: np.ndarray) -> int:
@@ -59,7 +63,7 @@ def _dims_of(values: np.ndarray) -> int:
     raise ValueError(f"Expected 3 channels before one space axis or 4 before two; got shape {values.shape}.")
 
 
-class CompressibleFlow(Graded):
+class CompressibleFlow(Evolution):
     """An ideal gas in conservative variables; 1-D or 2-D.
 
         ρ_t + ∇·m = 0,   m_t + ∇·(m⊗u + p) = ∇·τ,   E_t + ∇·((E + p) u) = ∇·(τ u),   p = (γ − 1)(E − ½ρ|u|²)
@@ -135,22 +139,22 @@ class CompressibleFlow(Graded):
         self.bulk = as_double(not_negative_number("bulk", bulk))
         self.boundary = boundary
         self.length = float(positive("length", length))
-        self.substeps = stated_substeps(substeps, FASTER * self._crossings(), 2)
+        self.substeps = stated_substeps(substeps, FASTER * self._crossings(start), 2)
         self.difference = difference
         self.check_stable()
 
     def check_stable(self) -> None:
-        needed = int(np.ceil(self._crossings() - 1e-9))
+        initial = np.asarray(self.initial)
+        needed = int(np.ceil(self._crossings(initial) - 1e-9))
         if self.substeps < needed:
-            largest = _stable_step(np.asarray(self.initial), self)
             raise ValueError(
                 f"{self.substeps} substeps per row are unstable for this initial state: the largest stable substep is "
-                f"{largest:.3g}. Use substeps={needed} or more."
+                f"{_stable_step(initial, self):.3g}. Use substeps={needed} or more."
             )
 
-    def _crossings(self) -> float:
-        """The longest row in units of the largest stable step."""
-        return float(np.diff(np.asarray(self.times)).max()) / _stable_step(np.asarray(self.initial), self)
+    def _crossings(self, state: np.ndarray) -> float:
+        """The longest row in units of the largest stable step around a state, channels first."""
+        return float(np.diff(np.asarray(self.times)).max()) / _stable_step(state, self)
 
     @property
     def spacing(self) -> float:
@@ -159,9 +163,6 @@ class CompressibleFlow(Graded):
     def from_primitive(self, state: np.ndarray) -> np.ndarray:
         """Density, velocities and pressure as a state of this problem."""
         return conservative(state, float(self.gamma))
-
-    def pressure(self, state: Array, gamma: Array) -> Array:
-        return (gamma - 1) * (state[-1] - 0.5 * jnp.sum(state[1:-1] ** 2, axis=0) / state[0])
 
     def rate(self, state: Array, gamma: Array, shear: Array, bulk: Array) -> Array:
         """−∇·(flux): differences of face fluxes along every axis."""
@@ -182,14 +183,10 @@ class CompressibleFlow(Graded):
 
     def _flux(self, state: Array, axis: int, gamma: Array) -> tuple[Array, Array]:
         """Physical flux along one axis, and the largest wave speed."""
-        pressure, velocity = self.pressure(state, gamma), state[axis] / state[0]
-        flux = velocity * state + jnp.stack(
-            [
-                pressure if c == axis else velocity * pressure if c == len(state) - 1 else jnp.zeros_like(pressure)
-                for c in range(len(state))
-            ]
-        )
-        return flux, jnp.abs(velocity) + jnp.sqrt(gamma * pressure / state[0])
+        p, velocity = pressure(state, gamma), state[axis] / state[0]
+        pushed = {axis: p, len(state) - 1: velocity * p}
+        flux = velocity * state + jnp.stack([pushed.get(c, jnp.zeros_like(p)) for c in range(len(state))])
+        return flux, jnp.abs(velocity) + jnp.sqrt(gamma * p / state[0])
 
     def _viscous(self, left: Array, right: Array, axis: int, shear: Array, bulk: Array) -> Array:
         density = (left[0] + right[0]) / 2
@@ -216,21 +213,14 @@ class CompressibleFlow(Graded):
 
     def admissible(self, state: Array) -> Bool[Array, ""]:
         channels = jnp.moveaxis(state, 1, 0)
-        pressure = self.pressure(channels, self.gamma)
-        return jnp.all(channels[0] > 0) & jnp.all(pressure > 0)
+        return jnp.all(channels[0] > 0) & jnp.all(pressure(channels, self.gamma) > 0)
 
     def concerns(self, state: np.ndarray) -> list[str]:
-        found = _unphysical(np.moveaxis(state, 1, 0), float(self.gamma))
-        if not found:
-            interval, step = float(np.diff(np.asarray(self.times)).max()), _stable_step(np.moveaxis(state, 1, 0), self)
-            if interval > 1.01 * self.substeps * step:
-                found = (
-                    f"its waves need substeps={int(np.ceil(interval / step - 1e-9))}: the flow is unstable around it"
-                )
+        channels = np.moveaxis(state, 1, 0)
+        found = _unphysical(channels, float(self.gamma))
+        if not found and (rows := self._crossings(channels)) > 1.01 * self.substeps:
+            found = f"its waves need substeps={int(np.ceil(rows - 1e-9))}: the flow is unstable around it"
         return initial_mismatch(state, np.asarray(self.initial)) + ([found] if found else [])
-
-    def residual_energy(self, defect: Array) -> Float[Array, ""]:
-        return self.marching.residual_energy(defect)
 
     @property
     def steps_per_row(self) -> int:
@@ -245,8 +235,8 @@ class CompressibleFlow(Graded):
         means = self.initial.reshape(split).mean(axis=tuple(range(2, len(split), 2)))
         return altered(self, initial=means, times=self.times[every(rows, len(self.times))], substeps=substeps)
 
-    def _points_at(self, level: int) -> int | None:
-        return None if self.initial.shape[-1] % 2**level else super()._points_at(level)
+    def can_halve(self, times: int) -> bool:
+        return self.initial.shape[-1] % 2**times == 0  # cells are joined whole
 
     @property
     def grid(self) -> Grid:
@@ -259,21 +249,17 @@ class CompressibleFlow(Graded):
 
 def _unphysical(channels: np.ndarray, gamma: float) -> str | None:
     """What is not positive, if anything: channels first."""
-    density = channels[0]
-    if np.any(density <= 0):
-        return f"density down to {density.min():.3g} ({int(np.sum(density <= 0))} values not positive)"
-    pressure = (gamma - 1) * (channels[-1] - 0.5 * np.sum(channels[1:-1] ** 2, axis=0) / density)
-    if np.any(pressure <= 0):
-        return f"pressure down to {pressure.min():.3g} ({int(np.sum(pressure <= 0))} values not positive)"
+    for name, of in (("density", lambda: channels[0]), ("pressure", lambda: pressure(channels, gamma))):
+        if np.any((values := of()) <= 0):
+            return f"{name} down to {values.min():.3g} ({int(np.sum(values <= 0))} values not positive)"
     return None
 
 
 def _stable_step(state: np.ndarray, flow: CompressibleFlow) -> float:
     """The largest stable substep, advective and viscous limits together, for channels first and space last."""
     gamma, density, dims = float(flow.gamma), state[0], flow.initial.ndim - 1
-    pressure = (gamma - 1) * (state[-1] - 0.5 * np.sum(state[1:-1] ** 2, axis=0) / density)
     speeds = sum(
-        _fastest(density, momentum / density, pressure, gamma, axis - dims, flow.boundary)
+        _fastest(density, momentum / density, pressure(state, gamma), gamma, axis - dims, flow.boundary)
         for axis, momentum in enumerate(state[1:-1])
     )
     uneven = sum(_unevenness(density, axis - dims, flow.boundary) for axis in range(dims))

@@ -11,7 +11,7 @@ from physrank._arrays import as_double
 from physrank.equations._checks import clear_keywords, finite_array, increasing_times, positive
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift
-from physrank.physics import Graded, Krylov, Marching
+from physrank.physics import Evolution, Krylov, Marching
 from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.neumann import cosine_basis, neumann_laplacian
@@ -19,7 +19,7 @@ from physrank.physics.solvers import LinearMap
 from physrank.physics.transforms import orthogonal_transform
 
 
-class DiffusionReaction(Graded):
+class DiffusionReaction(Evolution):
     """Activator and inhibitor on a square with no-flux walls.
 
         u_t = D_u Δu + u − u³ − k − v,   v_t = D_v Δv + u − v
@@ -147,9 +147,6 @@ class DiffusionReaction(Graded):
             preconditioner=self.precondition,
             residual_weights=self.spacing**2,
         )
-
-    def residual_energy(self, defect: Array) -> Float[Array, ""]:
-        return self.marching.residual_energy(defect)
 
     def concerns(self, state: np.ndarray) -> list[str]:
         return initial_mismatch(state, np.asarray(self.initial))

@@ -4,19 +4,19 @@ from typing import Any
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from physrank import _optional
 from physrank._arrays import as_double
 from physrank.equations._checks import finite_array, resolution_concerns, warn_under_resolved
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift
-from physrank.physics import Graded, Marching
+from physrank.physics import Evolution, Marching
 from physrank.physics.levels import altered
 from physrank.physics.marching import initial_mismatch
 
 
-class ExponaxStepper(Graded):
+class ExponaxStepper(Evolution):
     """Whatever an `exponax` stepper steps, on its periodic box.
 
         u_{n+1} = stepper(u_n)
@@ -61,9 +61,6 @@ class ExponaxStepper(Graded):
         cell = float(np.prod(self.lengths)) / int(np.prod(self.grid.shape))
         return Marching(self.stepper, self.initial, residual_weights=cell)
 
-    def residual_energy(self, defect: Array) -> Float[Array, ""]:
-        return self.marching.residual_energy(defect)
-
     def concerns(self, state: np.ndarray) -> list[str]:
         return initial_mismatch(state, np.asarray(self.initial)) + resolution_concerns(state)
 
@@ -89,9 +86,9 @@ class ExponaxStepper(Graded):
     def check_stable(self) -> None:
         """Whether an exponential integrator is stable depends on the solution: its result says so."""
 
-    def _points_at(self, level: int) -> int | None:
-        rebuildable = hasattr(getattr(self.stepper, "stepper", self.stepper), "_integrator")
-        return super()._points_at(level) if rebuildable else None
+    def can_halve(self, times: int) -> bool:
+        del times
+        return hasattr(getattr(self.stepper, "stepper", self.stepper), "_integrator")  # which is made anew
 
     @property
     def grid(self) -> Grid:

@@ -191,7 +191,7 @@ class ReactionDiffusion(Problem):
         residual = _interior(defect)
         solve = operator.solve(reaction, residual, floor)
         energy = h**self._dims * jnp.sum(residual * solve.value)
-        converged = jnp.linalg.norm(solve.defect) <= 1e-8 * jnp.linalg.norm(residual) + floor
+        converged = norm(solve.defect) <= 1e-8 * norm(residual) + floor
         boundary = h ** (self._dims - 1) * jnp.sum(jnp.where(_boundary(defect.shape), defect**2, 0))
         return energy / (self.coercivity(state) if adapted else 1.0) + boundary, converged
 
@@ -200,7 +200,7 @@ class ReactionDiffusion(Problem):
         reaction = self.linear + 0.75 * self.cubic * _interior(state) ** 2
         residual, constant = _interior(self.defect(state)), self.coercivity(state)
         least = jnp.where(self.linear >= 0, self.linear, self.linear + (1 - 1e-12) * self._least_of_diffusion())
-        return DirichletMetric(self.operator, reaction, residual, constant, self.cubic, jnp.min(self.diffusion), least)
+        return DirichletMetric(residual, constant, self.operator, reaction, self.cubic, jnp.min(self.diffusion), least)
 
     def _least_of_diffusion(self) -> Float[Array, ""]:
         """A lower bound of the eigenvalues of K."""

@@ -23,14 +23,14 @@ from physrank.equations._checks import (
 from physrank.equations._sampling import resample_forcing, sample_forcing
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift
-from physrank.physics import Graded, Marching
+from physrank.physics import Evolution, Marching
 from physrank.physics.levels import altered, every
 from physrank.physics.marching import initial_mismatch
 from physrank.physics.schemes import velocity_verlet
 from physrank.physics.transforms import FOURIER_FROM, inverse_waves, irfft, rfft, waves
 
 
-class SineGordon(Graded):
+class SineGordon(Evolution):
     """Sine–Gordon on a periodic interval, as a first-order system.
 
         u_t = v,   v_t = c² u_xx − sin u + f
@@ -136,9 +136,6 @@ class SineGordon(Graded):
             forcing=(self.forcing, jnp.diff(self.times)),
             residual_weights=self.length / self.points,
         )
-
-    def residual_energy(self, defect: Array) -> Float[Array, ""]:
-        return self.marching.residual_energy(defect)
 
     def concerns(self, state: np.ndarray) -> list[str]:
         return initial_mismatch(state, np.asarray(self.initial)) + resolution_concerns(state)

@@ -1,4 +1,4 @@
-"""Metrics: quadrature weights for outputs on grids, as products of one-dimensional rules."""
+"""Metrics: quadrature weights for outputs on grids, as products of one-dimensional quadratures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from physrank._arrays import to_numpy
+from physrank._renamed import moved
 from physrank.geometry.gram import GramSpace
 from physrank.geometry.space import Array, TaskSpace
 
 
 @dataclass(frozen=True)
-class Rule:
-    """A one-dimensional quadrature rule on `length`: `kind` is "periodic", "cells" or "trapezoid"."""
+class Quadrature:
+    """Of one axis, on `length`: `kind` is "periodic", "cells" or "trapezoid"."""
 
     kind: str
     length: float
@@ -33,13 +34,13 @@ class Rule:
 class Metric:
     """Quadrature over the trailing axes of an output; leading axes (channels, times) are summed with `channel_weights`."""
 
-    rules: tuple[Rule, ...]
+    quadratures: tuple[Quadrature, ...]
     channel_weights: tuple[float, ...] | None = None
 
     @property
     def name(self) -> str:
         kinds = {"periodic": "periodic L²", "trapezoid": "L² by trapezoid rule", "cells": "L² by cells"}
-        return kinds[self.rules[0].kind] + (
+        return kinds[self.quadratures[0].kind] + (
             "" if self.channel_weights is None else f", channels {self.channel_weights}"
         )
 
@@ -48,12 +49,12 @@ class Metric:
         return _space(self, shape)
 
     def _weights(self, shape: tuple[int, ...]) -> TaskSpace:
-        dims = len(self.rules)
+        dims = len(self.quadratures)
         if len(shape) < dims:
             raise ValueError(f"This metric integrates over {dims} axes; the task output has shape {shape}.")
         weights = np.ones(())
-        for rule, points in zip(self.rules, shape[len(shape) - dims :], strict=True):
-            weights = weights[..., None] * rule.weights(points)
+        for quadrature, points in zip(self.quadratures, shape[len(shape) - dims :], strict=True):
+            weights = weights[..., None] * quadrature.weights(points)
         if self.channel_weights is not None:
             if len(shape) <= dims or shape[-dims - 1] != len(self.channel_weights):
                 raise ValueError(
@@ -115,11 +116,11 @@ class Gram:
 AnyMetric = Metric | MeanSquare | Weights | Gram
 
 
-def _rules(kind: str, lengths: float | Sequence[float]) -> tuple[Rule, ...]:
+def _quadratures(kind: str, lengths: float | Sequence[float]) -> tuple[Quadrature, ...]:
     values = np.atleast_1d(np.asarray(lengths, np.float64))
     if not (np.all(np.isfinite(values)) and np.all(values > 0)):
         raise ValueError(f"Lengths of a metric must be positive and finite; got {lengths}.")
-    return tuple(Rule(kind, float(length)) for length in values)
+    return tuple(Quadrature(kind, float(length)) for length in values)
 
 
 def mean_square() -> MeanSquare:
@@ -129,22 +130,22 @@ def mean_square() -> MeanSquare:
 
 def periodic_l2(lengths: float | Sequence[float]) -> Metric:
     """∫ x² over a periodic box (one length per trailing axis), endpoint not repeated."""
-    return Metric(_rules("periodic", lengths))
+    return Metric(_quadratures("periodic", lengths))
 
 
 def trapezoid(lengths: float | Sequence[float]) -> Metric:
     """∫ x² by the tensor-product trapezoid rule, nodes on the boundary included."""
-    return Metric(_rules("trapezoid", lengths))
+    return Metric(_quadratures("trapezoid", lengths))
 
 
 def cell_area(lengths: float | Sequence[float]) -> Metric:
     """∫ x² over cell averages: every cell weighs its own area."""
-    return Metric(_rules("cells", lengths))
+    return Metric(_quadratures("cells", lengths))
 
 
 def phase_space(base: Metric, velocity_weight: float = 1.0) -> Metric:
     """‖u‖² + velocity_weight · ‖v‖² for outputs `(2, *space)` that hold displacement and velocity."""
-    return Metric(base.rules, (1.0, float(velocity_weight)))
+    return Metric(base.quadratures, (1.0, float(velocity_weight)))
 
 
 def weights(values: Any) -> Weights:
@@ -158,3 +159,6 @@ def gram(matrix: Any) -> Gram:
     M is checked to be symmetric and positive definite. An output of k times its size has k fields, each weighed by it.
     """
     return Gram(matrix)
+
+
+__getattr__ = moved("physrank.metrics", {"Rule": "physrank.metrics.Quadrature"})

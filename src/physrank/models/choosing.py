@@ -37,7 +37,8 @@ def choose(
     """Which of many models to keep, from unlabelled inputs and their governing equation.
 
     Main arguments: `problems`, one problem for each input or a function of an input; `models`, `inputs`, `encode`, `decode`,
-    `batch`, `progress` and `check` as for `physrank.models.predict`; `task` as for `rank`.
+    `batch`, `progress` and `check` as for `physrank.models.predict`; `task` as for `rank`. A model is given a batch, inputs
+    along the first axis (`physrank.race` calls it with one input).
 
     `until="settled"` (or a `physrank.Settled(...)`) races the models: who cannot win any more is not run again, inputs
     are drawn in random order, and no more of them than the choice takes. Each model still in the race then runs on `batch`
@@ -83,7 +84,7 @@ def choose(
         candidates = ({name: states[k] for name, states in predictions.items()} for k in range(number))
         for k, ranking in enumerate(rank_panel(stated, candidates, **options)):
             solves += ranking.scoring.solves
-            if ranking.unresolved and not ranking.allowed:
+            if ranking.unresolved and not ranking.scoring.allow_unresolved:
                 unresolved[k] = ranking.unresolved
             else:
                 yield ranking

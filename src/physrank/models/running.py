@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from physrank import compute
 from physrank._optional import load
-from physrank.compute import double
 
 Run = Callable[[Any], Any]  # features (an array; a tuple or mapping of several) → what the model returns
 ONNX_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16}
@@ -86,7 +86,6 @@ def _module(module: Any) -> Run:
     return lambda features: _called(module, features, place)
 
 
-@eqx.filter_jit
 def _mapped(module: Any, features: Any) -> Any:
     return _called(jax.vmap(module), features, lambda value: value)
 
@@ -98,8 +97,9 @@ def _equinox(module: Any) -> Run:
     dtype = kinds[0] if kinds else jnp.zeros(()).dtype
 
     def run(features: Any) -> Any:
-        with double() if dtype == np.float64 else nullcontext():
-            return _mapped(module, jax.tree.map(lambda value: jnp.asarray(_plain(value), dtype), features))
+        with compute.double() if dtype == np.float64 else nullcontext():
+            placed = jax.tree.map(lambda value: jnp.asarray(_plain(value), dtype), features)
+            return compute.compiled(_mapped, module, placed)
 
     return run
 

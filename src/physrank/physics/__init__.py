@@ -3,7 +3,6 @@
 from physrank.physics import capabilities, stated
 from physrank.physics.assembled import Assembled, Linear
 from physrank.physics.evolution import Evolution
-from physrank.physics.graded import Graded
 from physrank.physics.marching import Marching
 from physrank.physics.outlook import Outlook, respond_and_look
 from physrank.physics.problem import NonlinearSolve, Problem, Tangent, fits
@@ -16,7 +15,6 @@ __all__ = [
     "Correction",
     "Dense",
     "Evolution",
-    "Graded",
     "Krylov",
     "Linear",
     "Marching",

@@ -15,7 +15,7 @@ from physrank.physics.differences import Memory
 from physrank.physics.factors import Factored, as_matrix, check_matrix_solver, factored
 from physrank.physics.matrix_tangent import MatrixTangent
 from physrank.physics.newton import damped_newton
-from physrank.physics.problem import NonlinearSolve, Problem, all_following, wavering
+from physrank.physics.problem import NonlinearSolve, Problem, all_following, natural_metric, wavering
 from physrank.physics.solvers import signs
 from physrank.physics.stationary import check_grid
 
@@ -66,7 +66,7 @@ class Hosted(Problem):
         return damped_newton(self.linearise, self.defect, guess, host=True)
 
     def metric(self) -> AnyMetric:
-        return super().metric() if self.mass is None else self.mass
+        return natural_metric(self.grid) if self.mass is None else self.mass
 
     @property
     def state_shape(self) -> tuple[int | None, ...] | None:

@@ -9,13 +9,27 @@ import numpy as np
 from physrank import _optional
 from physrank.physics.factors import Factored, thin
 from physrank.physics.matrix_tangent import MatrixTangent, flat, like
-from physrank.physics.problem import Tangent, probe_magnitude, roundoff_floor
-from physrank.physics.solvers import DENSE_LIMIT, ROUGH, Dense, Krylov, LinearMap, LinearSolver, Solve, judged, signs
+from physrank.physics.problem import Tangent, probe_magnitude, probed_floor
+from physrank.physics.solvers import (
+    ALGEBRAIC_TOLERANCE,
+    DENSE_LIMIT,
+    ROUGH,
+    Dense,
+    Krylov,
+    LinearMap,
+    LinearSolver,
+    Solve,
+    judged,
+    norm,
+    signs,
+)
 
 State = Any  # a NumPy array, real or complex
 Function = Callable[[State], State]
 SIZES = tuple(10.0**-k for k in range(1, 8))  # steps that are tried, relative to the state
 DISAGREES = 1e-3  # relative difference of two steps' derivatives from which it is said
+APART = 1e-3  # of the usual step: one for a number that is so much smaller than the others may be another
+TINY = 1e-300
 COLUMNS = 6000  # unknowns up to which a matrix is formed by columns where nothing else has worked
 
 
@@ -44,11 +58,12 @@ class Memory:
 
 def along(function: Function, at: State, direction: State, size: float) -> State:
     """The derivative of a function in a direction: a central difference over `size`, relative to where it is taken."""
-    length = float(np.linalg.norm(direction))
+    length = float(norm(direction))
     if not length > 0:
         return np.zeros_like(direction)
-    step = size * (float(np.linalg.norm(at)) or length) / length
-    return (function(at + step * direction) - function(at - step * direction)) / (2 * step)
+    step = size * (float(norm(at)) or length)
+    ahead = step * (direction / length)
+    return (function(at + ahead) - function(at - ahead)) * (length / (2 * step))
 
 
 def choose_size(function: Function, at: State, memory: Memory, given: float | None = None) -> float:
@@ -73,8 +88,8 @@ def choose_size(function: Function, at: State, memory: Memory, given: float | No
 
 def _disagreement(a: State, b: State) -> float:
     """‖a − b‖ relative to them; infinite where one vanishes: a step below the function's rounding sees no slope at all."""
-    sizes = [float(np.linalg.norm(slope)) for slope in (a, b)]
-    off = float(np.linalg.norm(a - b)) / max(*sizes, 1e-300)
+    sizes = [float(norm(slope)) for slope in (a, b)]
+    off = float(norm(a - b)) / max(*sizes, TINY)
     return off if np.isfinite(off) and min(sizes) > 0 else np.inf
 
 
@@ -82,14 +97,24 @@ def columns(function: Function, at: State, size: float) -> Any:
     """The whole derivative, one difference for every number of a state (two for a complex one); sparse where it is."""
     start, unknowns = flat(at), flat(at).size
     matrix = np.empty((unknowns, unknowns))
-    each = size * max(float(np.linalg.norm(start)) / np.sqrt(unknowns), 1e-300 if np.any(start) else 1.0)
-    for k in range(unknowns):
-        step = each if start[k] == 0 else max(size * abs(start[k]), each)
+    each = size * max(float(norm(start)) / np.sqrt(unknowns), 1e-300 if np.any(start) else 1.0)  # pyright: ignore[reportArgumentType]
+
+    def column(k: int, step: float) -> State:
         moved = [start.copy(), start.copy()]
         moved[0][k] += step
         moved[1][k] -= step
         after, before = (flat(function(like(row, at))) for row in moved)
-        matrix[:, k] = (after - before) / (moved[0][k] - moved[1][k])
+        return (after - before) / (moved[0][k] - moved[1][k])
+
+    for k in range(unknowns):
+        own = size * abs(float(start[k]))
+        steps = [max(own, each)] + ([own] if TINY < own < APART * each else [])
+        # A number far smaller than the others is nearly zero, or in other units: its own step is tried, too.
+        found = [column(k, step) for step in steps]
+        if len(steps) > 1:
+            off = [_disagreement(slope, column(k, step / 2)) for slope, step in zip(found, steps, strict=True)]
+            found = [found[int(np.argmin(off))]]
+        matrix[:, k] = found[0]
     return thin(matrix)
 
 
@@ -137,8 +162,8 @@ class DifferencedTangent(Tangent):
         return self.formed().apply_adjoint(covector)
 
     def solve(self, rhs: State, rough: bool = False) -> Solve:
-        found = self._iterated(np.asarray(rhs), ROUGH if rough else getattr(self.solver, "rtol", 1e-10))
-        if rough or bool(found.solved) or flat(self.at).size > COLUMNS:
+        found = self._iterated(np.asarray(rhs), ROUGH if rough else getattr(self.solver, "rtol", 1e-10), rough)
+        if bool(found.solved) or flat(self.at).size > COLUMNS:
             return found
         self.memory.remarks["solver"] = (
             f"GMRES did not converge on differences of your function in {int(found.iterations)} steps: its derivative was "
@@ -146,7 +171,7 @@ class DifferencedTangent(Tangent):
         )
         return self.formed().solve(rhs)
 
-    def _iterated(self, rhs: State, rtol: float) -> Solve:
+    def _iterated(self, rhs: State, rtol: float, rough: bool) -> Solve:
         linalg, right = _optional.load("scipy.sparse.linalg"), flat(rhs)
         shape, count = (right.size, right.size), [0]
         asked = self.solver if isinstance(self.solver, Krylov) else Krylov(restart=50)
@@ -171,8 +196,9 @@ class DifferencedTangent(Tangent):
         else:
             value = getattr(linalg, asked.method)(operator, right, maxiter=asked.max_steps, **options)[0]
         found = like(value, rhs)
-        floor = roundoff_floor(self.magnitude(), self.at)
-        return judged(found, self.apply(found) - rhs, rhs, np.asarray(count[0]), floor)
+        floor = probed_floor(self.apply, self.at)
+        enough = 2 * ROUGH if rough else ALGEBRAIC_TOLERANCE
+        return judged(found, self.apply(found) - rhs, rhs, np.asarray(count[0]), floor, enough=enough)
 
     def solve_adjoint(self, rhs: State) -> Solve:
         return self.formed().solve_adjoint(rhs)

@@ -133,10 +133,10 @@ class DirichletDiffusion(eqx.Module):
 class DirichletMetric(SecantMetric):
     """M_s = K + λ + ¾γ s² on interior nodes: (a³ − b³)(a − b) ≥ ¾a²(a − b)² makes the cubic term monotone."""
 
+    residual: Array
+    coercivity: Float[Array, ""]
     diffusion: DirichletDiffusion
     reaction: Array
-    at_residual: Array
-    constant: Float[Array, ""]
     cubic: Float[Array, ""]
     smallest_diffusion: Float[Array, ""]
     linear_part: Float[Array, ""]
@@ -150,14 +150,6 @@ class DirichletMetric(SecantMetric):
 
     def free(self, covector: Array) -> Array:
         return _interior(covector)
-
-    @property
-    def residual(self) -> Array:
-        return self.at_residual
-
-    @property
-    def coercivity(self) -> Float[Array, ""]:
-        return self.constant
 
     @property
     def hypotheses(self) -> dict[str, Float[Array, ""]]:

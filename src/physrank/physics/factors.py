@@ -11,11 +11,12 @@ import numpy as np
 
 from physrank import _optional
 from physrank.physics import petsc
-from physrank.physics.solvers import UNEVEN
+from physrank.physics.solvers import UNEVEN, norm
 
 Vector = Any  # a flat NumPy array
 SHIFT = 1e-13  # of the largest entry, added to the diagonal of a matrix that is singular to the last bit
 KEPT = 4  # matrices whose factors stay in memory: a list of many problems must not hold all of them
+_norm: Callable[[Any], Any] = norm
 REFINED = 1e-12  # ‖M x − r‖ / ‖r‖ above which a solution is refined once with the same factors
 
 
@@ -48,10 +49,10 @@ class Factored:
             return self._refined(solve, apply, rhs.real.copy()) + 1j * self._refined(solve, apply, rhs.imag.copy())
         value = solve(rhs)
         left = rhs - apply(value)
-        if not np.linalg.norm(left) > REFINED * np.linalg.norm(rhs):
+        if not _norm(left) > REFINED * _norm(rhs):
             return value
         better = value + solve(left)
-        return better if np.linalg.norm(rhs - apply(better)) < np.linalg.norm(left) else value
+        return better if _norm(rhs - apply(better)) < _norm(left) else value
 
     def _ready(self, which: str) -> Any:
         """What the solver made of the matrix. A few matrices keep it; one that has been forgotten is prepared again."""

@@ -1,4 +1,4 @@
-"""Implicit marches on the host: rule(next, now) = 0 solved row by row, its Jacobian assembled or by differences."""
+"""Implicit marches on the host: step(next, now) = 0 solved row by row, its Jacobian assembled or by differences."""
 
 from typing import Any
 

@@ -161,10 +161,11 @@ class Marching(Problem):
         if self.difference is None:
             advanced, pushed = jax.jvp(lambda n: self.advance(n, forcing), (now,), (h_now,))
             return after - advanced, h_after - pushed
-        size = jnp.linalg.norm(h_now)
-        step = self.difference * jnp.maximum(jnp.linalg.norm(now), 1.0) / jnp.where(size > 0, size, 1.0)
+        size, around = norm(h_now), norm(now)
+        step = self.difference * jnp.where(around > 0, around, 1.0)
         advanced = self.advance(now, forcing)
-        return after - advanced, h_after - (self.advance(now + step * h_now, forcing) - advanced) / step
+        ahead = step * (h_now / jnp.where(size > 0, size, 1.0))
+        return after - advanced, h_after - (self.advance(now + ahead, forcing) - advanced) * (size / step)
 
     def diagonal(self, after: Array, now: Array, forcing: Any) -> DerivedTangent:
         """∂R/∂next of one row of an implicit map."""

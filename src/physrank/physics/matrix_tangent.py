@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from physrank.physics.factors import Factored, Vector
-from physrank.physics.problem import Tangent, probe_magnitude, roundoff_floor
+from physrank.physics.problem import Tangent, probe_magnitude, probed_floor
 from physrank.physics.solvers import Solve, judged
 
 State = Any  # a NumPy array, real or complex
@@ -56,7 +56,7 @@ class MatrixTangent(Tangent):
         self, solve: Callable[[Vector], Vector], apply: Callable[[State], State], rhs: State, scale: State
     ) -> Solve:
         value = self._by(solve, rhs)
-        floor = roundoff_floor(probe_magnitude(lambda h: scale * apply(h), self.at), self.at)
+        floor = probed_floor(lambda h: scale * apply(h), self.at)
         return judged(value, apply(value) - rhs, rhs, np.asarray(1), floor, scale)
 
     def magnitude(self) -> Any:

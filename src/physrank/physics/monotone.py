@@ -18,6 +18,9 @@ class SecantMetric(eqx.Module):
     between s and every admissible u).
     """
 
+    residual: eqx.AbstractVar[Array]  # A(s)
+    coercivity: eqx.AbstractVar[Float[Array, ""]]  # μ ≤ λ_min(M_s)
+
     @abc.abstractmethod
     def apply(self, direction: Array) -> Array:
         """M_s z."""
@@ -31,16 +34,6 @@ class SecantMetric(eqx.Module):
         """The entries of a state-shaped array that belong to free unknowns."""
 
     @property
-    @abc.abstractmethod
-    def residual(self) -> Array:
-        """A(s)."""
-
-    @property
-    @abc.abstractmethod
-    def coercivity(self) -> Float[Array, ""]:
-        """μ ≤ λ_min(M_s)."""
-
-    @property
     def hypotheses(self) -> dict[str, Float[Array, ""]]:
         """What else the secant inequality needs, by name: numbers that must be ≥ 0."""
         return {}
@@ -49,8 +42,8 @@ class SecantMetric(eqx.Module):
 class OwnMetric(SecantMetric):
     """Your own M_s: a symmetric map, its coercivity constant, and the residual at s. All entries of the state are free."""
 
-    at_residual: Array
-    constant: Float[Array, ""]
+    residual: Array
+    coercivity: Float[Array, ""]
     map: Callable[[Array], Array]
     preconditioner: LinearMap | None = None
 
@@ -64,11 +57,3 @@ class OwnMetric(SecantMetric):
 
     def free(self, covector: Array) -> Array:
         return covector
-
-    @property
-    def residual(self) -> Array:
-        return self.at_residual
-
-    @property
-    def coercivity(self) -> Float[Array, ""]:
-        return self.constant

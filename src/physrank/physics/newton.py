@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from physrank.physics.problem import NonlinearSolve, Tangent, roundoff_floor
+from physrank.physics.problem import NonlinearSolve, Tangent, probed_floor
 from physrank.physics.solvers import norm
 
 HALVINGS = 8
@@ -37,7 +37,7 @@ def damped_newton(
     xp, loop = (np, _loop) if host else (jnp, jax.lax.while_loop)
 
     def size(state: Array) -> Array:
-        return xp.linalg.norm(defect(state))
+        return norm(defect(state))
 
     start = size(guess)
     wanted = rtol * start if target is None else target
@@ -63,7 +63,7 @@ def damped_newton(
         return (
             state,
             xp.where(improved, reached, current),
-            roundoff_floor(tangent.magnitude(), state),
+            probed_floor(tangent.apply, state),
             count + 1,
             improved,
         )

@@ -18,6 +18,10 @@ class Outlook(eqx.Module):
 
     movement: Array  # about how far one further correction would move the state
     contraction: Float[Array, ""]  # ‖movement‖ / ‖correction‖: above one, the correction did not come closer
+    loose: Float[
+        Array, ""
+    ]  # the same where the equation says something: what follows the movement is about so much smaller
+    # than it, and points anywhere. Zero for a march that has been solved: nothing follows
     defect_norm: Float[Array, ""]  # ‖A(s)‖_Y; NaN where it would cost as much as the answer it gives
     undetermined: Array | None  # a direction of unit size that the equation says nothing about; zero: there is none
     wavering: Array | None  # one in which the tangent is no longer what it was; zero: there is none
@@ -36,10 +40,21 @@ def respond_and_look(problem: Problem, anchor: Array, variant: Correction) -> tu
     size = norm(response.state)
     xp = namespace(size)
     free, weak = _directions(problem, response.base, response.state)
-    round_off = 1e-12 * xp.where(xp.isfinite(size), size, 0.0)
     # A state that was the solution already moves by round-off only: that is no failure to contract.
-    contraction = norm(movement) / xp.maximum(norm(response.correction), round_off + np.finfo(size.dtype).tiny)
-    return response, Outlook(movement, contraction, _defect_norm(problem, response.state), free, weak)
+    least = 1e-12 * xp.where(xp.isfinite(size), size, 0.0) + np.finfo(size.dtype).tiny
+    contraction = norm(movement) / xp.maximum(norm(response.correction), least)
+    if capabilities.cheap_to_solve(problem):
+        loose = xp.zeros_like(contraction)
+    else:
+        held, correction = without(free, movement), without(free, response.correction)
+        loose = xp.minimum(norm(held) / xp.maximum(norm(correction), least), 1.0)
+    return response, Outlook(movement, contraction, loose, _defect_norm(problem, response.state), free, weak)
+
+
+def without(direction: Array | None, vector: Array) -> Array:
+    """A vector but for its part along a direction of unit size, or of none."""
+    xp = namespace(vector)
+    return vector if direction is None else vector - xp.sum(xp.real(xp.conj(direction) * vector)) * direction
 
 
 def _defect_norm(problem: Problem, state: Array) -> Float[Array, ""]:

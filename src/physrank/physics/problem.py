@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import namespace
 from physrank.geometry.metrics import AnyMetric, MeanSquare
 from physrank.physics.solvers import LinearMap, Solve, norm, signs
@@ -89,13 +90,16 @@ class Problem(eqx.Module):
 
     def metric(self) -> AnyMetric:
         """The natural task metric: that of the problem's grid, or the mean square."""
-        grid = getattr(self, "grid", None)
-        return MeanSquare() if grid is None else grid.metric()
+        return natural_metric(getattr(self, "grid", None))
 
     def __getattr__(self, name: str) -> Any:
         if name in FORMERLY:
             raise AttributeError(f"{type(self).__name__}.{name} is now {FORMERLY[name]}.")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def natural_metric(grid: Grid | None) -> AnyMetric:
+    return MeanSquare() if grid is None else grid.metric()
 
 
 def fits(shape: tuple[int, ...], expected: tuple[int | None, ...] | None) -> bool:
@@ -143,6 +147,15 @@ def wavering(tangent: Any, there: LinearMap, like: Array) -> tuple[Array, Float[
     # An iteration that stalled knows nothing about either.
     known = (norm(found.defect) <= 0.1 * norm(pattern)) & (norm(again.defect) <= 0.1 * norm(there(weak)))
     return weak, xp.where(known, norm(again.value - weak), 0.0)
+
+
+def probed_floor(apply: LinearMap, state: Array) -> Float[Array, ""]:
+    """Euclidean norm below which a defect is indistinguishable from zero: the tangent applied to the state itself, under a
+    pattern of signs. Where unknowns differ in size, large ones meet small columns, and the product of two norms would excuse
+    any defect."""
+    size = norm(state)
+    direction = signs(state) * state / namespace(state).where(size > 0, size, 1.0)
+    return roundoff_floor(norm(apply(direction)), state)
 
 
 def roundoff_floor(magnitude: Float[Array, ""], *states: Array) -> Float[Array, ""]:

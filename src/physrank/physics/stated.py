@@ -26,16 +26,17 @@ def leaves(problem: Problem) -> Iterator[tuple[str, Any]]:
                 yield name + jax.tree_util.keystr(path), leaf
 
 
-def in_words(problem: Problem) -> str:
-    """viscosity 0.05, times 0 to 0.5, initial −1 to 1.2."""
-    said = []
+def in_words(problem: Problem, most: int | None = None) -> str:
+    """viscosity 0.05, times 0 to 0.5, initial −1 to 1.2; at `most` so many of them."""
+    said: list[str] = []
     for name, leaf in leaves(problem):
         values = _as_given(problem, np.asarray(leaf))
         if values.size == 1:
             said.append(f"{name} {float(values.ravel()[0]):.4g}")
         elif values.size:
             said.append(f"{name} from {float(values.min()):.4g} to {float(values.max()):.4g}")
-    return ", ".join(said)
+    left = 0 if most is None else len(said) - most
+    return ", ".join(said[:most]) + (f" and {left} more" if left > 0 else "")
 
 
 def _as_given(problem: Problem, values: np.ndarray) -> np.ndarray:

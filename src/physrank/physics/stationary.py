@@ -23,6 +23,7 @@ from physrank.physics.problem import (
     Tangent,
     all_following,
     probe_magnitude,
+    probed_floor,
     roundoff_floor,
     wavering,
 )
@@ -65,10 +66,10 @@ class DerivedTangent(Tangent):
         solver = choose(self.solver, rhs.size)
         solver = replace(solver, rtol=ROUGH) if rough and isinstance(solver, Krylov) else solver
         if not self.uneven:
-            floor = roundoff_floor(self.magnitude(), self.at) if floor is None else floor
+            floor = probed_floor(self.forward, self.at) if floor is None else floor
             return solver.solve(self.forward, rhs, floor, self.precondition, guess)
         scale = row_scales(self.forward, rhs)
-        floor = roundoff_floor(probe_magnitude(lambda h: scale * self.forward(h), self.at), self.at)
+        floor = probed_floor(lambda h: scale * self.forward(h), self.at)
         return solver.solve(self.forward, rhs, floor, self.precondition, guess, scale)
 
     def solve_adjoint(self, rhs: Array) -> Solve:
@@ -213,7 +214,7 @@ class Stationary(Problem):
     def solve_roughly(self, guess: Array) -> NonlinearSolve:
         """The same where a grid is so coarse that a few digits will do; relative to nothing, since the guess may be good."""
         xp = namespace(guess)
-        target = ROUGHLY * xp.linalg.norm(self.defect(xp.zeros_like(guess)))
+        target = ROUGHLY * norm(self.defect(xp.zeros_like(guess)))
         target = xp.where(xp.isfinite(target), target, 0.0)
         return damped_newton(self.linearise, self.defect, guess, target=target, direction=roughly, host=self.host)
 

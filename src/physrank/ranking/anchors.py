@@ -130,7 +130,7 @@ def medoid_index(arrays: Array, metric: AnyMetric | None = None) -> int:
     if metric is not None:
         distances = metric.space(arrays.shape[1:]).distances(arrays)
     else:
-        flat = arrays.reshape(len(arrays), -1)
+        flat = arrays.reshape(len(arrays), -1) / (float(np.abs(arrays).max(initial=0.0)) or 1.0)
         distances = np.stack([np.linalg.norm(flat - row, axis=1) for row in flat])
     sums = distances.sum(axis=1)
     return int(np.argmax(sums <= sums.min() * (1 + 1e-12)))  # ties up to rounding: the earlier one

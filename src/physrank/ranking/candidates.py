@@ -165,9 +165,19 @@ def _length(batch: Any) -> int:
 
 
 def _part(batch: Any, k: int) -> Any:
-    here = isinstance(batch, np.ndarray | jax.Array | list | tuple) or hasattr(batch, "detach")
     fetch: Any = getitem
-    return batch[k] if here or hasattr(batch, "coords") else partial(fetch, batch, k)  # xarray's parts are lazy
+    return batch[k] if _here(batch) else partial(fetch, batch, k)
+
+
+def _here(batch: Any) -> bool:
+    """In memory, or xarray's, whose parts are lazy by themselves."""
+    known = isinstance(batch, np.ndarray | jax.Array | list | tuple)
+    return known or hasattr(batch, "detach") or hasattr(batch, "coords")
+
+
+def is_handle(batch: Any) -> bool:
+    """Whether it is an array elsewhere, of which a part is read by indexing: h5py, zarr, `physrank.read`."""
+    return not _here(batch) and len(getattr(batch, "shape", ())) > 0
 
 
 def _array(what: str, value: Any, allow_complex: bool) -> Array:

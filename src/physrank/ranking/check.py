@@ -1,6 +1,6 @@
 """`check`: is this the equation that my data obey? One known solution tells, and says which number or slip is to blame."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ class Check:
     floor: float  # ‖A(known)‖ relative to that of a state that knows nothing: 0 is exact, 1 explains nothing
     where: dict[str, float]  # share of the squared defect by place: initial row, boundary, interior, largest rows
     suggestions: tuple[Suggestion, ...]  # best first; only those that lower the floor
+    varied: tuple[str, ...] | None = None  # the numbers that were tried; None: every one
 
     @property
     def passes(self) -> bool:
@@ -45,18 +46,26 @@ class Check:
         verdict = "passes" if self.passes else "does NOT pass"
         places = ", ".join(f"{name} {share:.0%}" for name, share in self.where.items() if share >= 0.01)
         lines = [f"the known solution {verdict}: floor {self.floor:.2g} (0: obeys the equation, 1: explains nothing)"]
+        if self.varied is not None and self.floor > EXACT:
+            lines.append(f"  only {', '.join(self.varied)} was varied: another number may explain what is left")
         lines += [f"  the defect sits in: {places}"] if self.floor > EXACT and places else []
         lines += [f"  with {s.what} {self._falls(s)}" for s in self.suggestions[:5]]
         return "\n".join(lines)
 
 
-def check(problem: Problem, known: Any, vary: Sequence[str] | None = None) -> Check:
+def check(
+    problem: Problem,
+    known: Any,
+    vary: Sequence[str] | None = None,
+    progress: Callable[[str], object] | None = None,
+) -> Check:
     """Hold a problem against one solution that you have, such as a training sample: step 0 before ranking anything.
 
     Main arguments: `problem`, stated for the very input whose solution `known` is.
 
     Other arguments: `vary`, names of the stated numbers to try (default: every float of the problem); whether it
-    passes is then judged by these alone.
+    passes is then judged by these alone; `progress`, such as `print`, which is told the floor before anything is tried
+    that would lower it: that may take a while.
 
     ```python
     verdict = pr.check(problem, known)
@@ -79,11 +88,13 @@ def check(problem: Problem, known: Any, vary: Sequence[str] | None = None) -> Ch
         state, floor = slips[0][1], np.inf
     else:
         floor = floor_of(problem, state)
+        if progress is not None and floor > EXACT:
+            progress(f"floor {floor:.2g}; trying slips of layout, other numbers, and pairs of numbers …")
     found = [Suggestion(name, name, None, floor_of(problem, fixed)) for name, fixed in slips]
     if EXACT < floor < np.inf:
         found += numbers(problem, state, vary, floor)
     better = sorted((s for s in found if s.floor < floor / 1.2), key=lambda s: s.floor)
-    return Check(float(floor), _where(problem, state), tuple(better))
+    return Check(float(floor), _where(problem, state), tuple(better), None if vary is None else tuple(vary))
 
 
 def _where(problem: Problem, state: Array) -> dict[str, float]:

@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 
 from physrank._version import __version__
+from physrank.physics import stated
+
+STATED = 8  # numbers of the problem's data that are repeated
 
 
 def of(ranking: Any) -> dict[str, Any]:
@@ -14,6 +17,7 @@ def of(ranking: Any) -> dict[str, Any]:
         "physrank": __version__,
         "method": scoring.method,
         "equation": type(ranking.problem).__name__,
+        "stated": stated.in_words(ranking.problem, most=STATED),
         "task": ranking.task.name,
         "metric": ranking.task.metric.name,
         "anchor": ranking.anchor,

@@ -15,6 +15,17 @@ Drawn = tuple[int, Any]  # an input and its place in the panel
 
 
 @dataclass(frozen=True, eq=False)
+class Part:
+    """Input `k` of a handle to a file: read by whoever judges it."""
+
+    handle: Any
+    k: int
+
+    def read(self) -> Any:
+        return self.handle[self.k]
+
+
+@dataclass(frozen=True, eq=False)
 class Heat:
     """Models on one input: `heat(running, position, given)` is what decides between them."""
 
@@ -25,6 +36,7 @@ class Heat:
 
     def __call__(self, running: tuple[str, ...], position: int, given: Any) -> Scores | Failed:
         try:
+            given = given.read() if isinstance(given, Part) else given
             predictions = {name: self._prediction(name, given, position) for name in running}
             return self._scores(predictions, given, position)
         except Exception as error:

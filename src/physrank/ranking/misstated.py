@@ -25,6 +25,8 @@ FACTORS = np.geomspace(1 / 128, 128, 57)  # by which a stated number is varied a
 ROUNDS = 4  # of trying factors, each around the best one of the round before
 SAME = 1e-3  # of the logarithm of a factor: no change
 STEPS = 20  # of Gauss–Newton, where numbers are fitted
+STALLED = 1e-6  # of the squared defect: a step that promises less is not worth taking
+LARGE = 1_000_000  # numbers in all starts: fitting so many takes longer than optimising the program that does
 LEAST = 1e-300  # no size is smaller
 FORCE = "a force (none is stated, and what the equation leaves over looks like one)"
 
@@ -177,7 +179,8 @@ def _fitted(
     """Where Gauss–Newton ends from each start, in the active numbers; and the floors there. Numbers stated as zero are
     varied by addition, others by the logarithm of a factor."""
     zero = np.array([_value(problem, name) == 0 for name in names])
-    found, floors = _run(_gauss_newton, problem, names, zero, starts, np.array(active), state)
+    with compute.once(compute.quickly() and len(starts) * state.size < LARGE):
+        found, floors = _run(_gauss_newton, problem, names, zero, starts, np.array(active), state)
     return found, np.where(np.isfinite(floors), floors, np.inf)
 
 
@@ -192,22 +195,33 @@ def _gauss_newton(
         directions = jax.nn.one_hot(pair, len(names), dtype=start.dtype)
         directions = directions.at[1].multiply(jnp.where(pair[0] == pair[1], 0.0, 1.0))  # a pair of one is that one
 
-        def residual(x: JaxArray) -> JaxArray:
-            return jnp.ravel(_relative(changed(x), state))
-
-        def step(carry: tuple[JaxArray, JaxArray], _: None) -> tuple[tuple[JaxArray, JaxArray], None]:
-            x, damping = carry
-            defect, push = jax.linearize(residual, x)
+        def look(x: JaxArray) -> tuple[JaxArray, ...]:
+            """All that a step needs of a point: linearised once, in one place, because compiling it is what takes time."""
+            defect, push = jax.linearize(lambda x: jnp.ravel(_relative(changed(x), state)), x)
             slopes = jax.vmap(push)(directions)
-            normal = slopes @ slopes.T
+            return x, norm(defect), slopes @ slopes.T, slopes @ defect
+
+        def step(carry: tuple[Any, ...]) -> tuple[Any, ...]:
+            at, damping, _, count = carry
+            x, size, normal, slope = at
             sizes = jnp.diag(normal)
             damped = normal + jnp.diag(damping * sizes + jnp.where(sizes > 0, 0.0, 1.0))
-            move = -jnp.linalg.solve(damped, slopes @ defect) @ directions
-            trial = x + jnp.where(zero, move, jnp.clip(move, -1.0, 1.0))
-            better = norm(residual(trial)) < norm(defect)
-            return (jnp.where(better, trial, x), jnp.where(better, damping / 4, 4 * damping)), None
+            along = jnp.linalg.solve(damped, slope)
+            move = -along @ directions
+            there = look(x + jnp.where(zero, move, jnp.clip(move, -1.0, 1.0)))
+            better = there[1] < size
+            promised = jnp.where(count == 0, 1.0, along @ slope / jnp.maximum(size, LEAST) ** 2)
+            at = jax.tree.map(lambda new, old: jnp.where(better, new, old), there, at)
+            return at, jnp.where(better & (count > 0), damping / 4, 4 * damping), promised, count + 1
 
-        (x, _), _ = jax.lax.scan(step, (start, jnp.asarray(1e-3, start.dtype)), None, length=STEPS)
+        def goes_on(carry: tuple[Any, ...]) -> JaxArray:
+            at, _, promised, count = carry
+            return (count <= STEPS) & (promised > STALLED) & (at[1] > 0)
+
+        # The first look is a step of length zero from a point that is worse than any.
+        nowhere = start, jnp.full((), jnp.inf, start.dtype), jnp.zeros((2, 2), start.dtype), jnp.zeros(2, start.dtype)
+        begun = nowhere, jnp.asarray(1e-3 / 4, start.dtype), jnp.ones((), start.dtype), jnp.zeros((), int)
+        (x, *_), *_ = jax.lax.while_loop(goes_on, step, begun)
         return x, _relative_defect(changed(x), state)
 
     return jax.lax.map(one, (starts, active))

@@ -9,8 +9,9 @@ import numpy as np
 from physrank.geometry.space import Array
 from physrank.physics import Problem
 from physrank.ranking.block import Failed, Failing, failing_of
+from physrank.ranking.candidates import is_handle
 from physrank.ranking.duels import Duels
-from physrank.ranking.heats import Ahead, Heat, Here
+from physrank.ranking.heats import Ahead, Heat, Here, Part
 from physrank.ranking.race import Dropped, Race
 from physrank.ranking.scores import Scores
 from physrank.ranking.standing import Settled, error_of, stand
@@ -30,19 +31,23 @@ def race(
     seed: int | None = 0,
     failing: Failing | None = None,
     client: Any = None,
+    progress: Callable[[int, int | None], None] | None = None,
     **rank_options: Any,
 ) -> Race:
     """Race models over inputs: who cannot win any more is not run again, and the race ends when the winner is settled.
 
-    Main arguments: `inputs`, anything to iterate over; `problem_of(input)`, its governing equation; `models`, a mapping
-    name → callable(input) → prediction; `task`, as for `rank`. What is minimised is the mean score, as in `select`.
+    Main arguments: `inputs`, anything to iterate over, or a handle to a file with inputs along its first axis;
+    `problem_of(input)`, its governing equation; `models`, a mapping name → callable(input) → prediction; `task`, as for
+    `rank`. What is minimised is the mean score, as in `select`. Each model is called with one input as it stands; networks
+    and checkpoints, which take batches, race in `choose(..., until="settled")`.
 
     Other arguments: `confidence` of the verdict; `tolerance`, an excess of the mean score that would not matter, as a share
     of the better one's; `seed` of the order in which a panel of known length is read (None: as it stands; the verdict then
     rests on that order being random); `client`, of `dask.distributed`: its workers run models and physics, some inputs ahead
     (again where a model was dropped meanwhile), and the race is the local one bit for bit; `failing`: an input on which a
     model or the problem fails must "raise", or "report" itself in `unresolved` and decide nothing (default with a client);
-    further keywords go to `rank`.
+    `progress(done, total)` is called after every input, with None where the length cannot be seen; further keywords go to
+    `rank`.
 
     A panel of known length is judged as a panel: the verdict is about the choice that all its inputs would make. Anything
     else, such as a generator, is a stream of independent draws, and the verdict is about their population. With the stated
@@ -89,6 +94,8 @@ def race(
             for j, i in duels.drop(alive, error).items():
                 dropped[names[j]] = Dropped(len(order), names[i], f"worse than {names[i]} in the mean")
             settled = duels.settled(alive, error)
+            if progress is not None:
+                progress(len(order), total)
     if len(unresolved) == len(order):
         found = f"all {len(order)} are unresolved: {next(iter(unresolved.values()))}" if order else "there are none"
         raise ValueError(f"No input to decide by: {found}. A generator can be read only once.")
@@ -111,6 +118,9 @@ def _names(models: Any) -> tuple[str, ...]:
 
 def _drawn(inputs: Any, seed: int | None) -> tuple[int | None, Iterator[tuple[int, Any]]]:
     """How many inputs there are, if that is known, and each with its position, in random order where that is possible."""
+    if is_handle(inputs):
+        total = int(inputs.shape[0])
+        return total, ((k, Part(inputs, k)) for k in (range(total) if seed is None else drawn_order(total, seed)))
     if not isinstance(inputs, Sized):
         return None, enumerate(inputs)
     total = len(inputs)

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -122,14 +121,9 @@ class Ranking:
     @property
     def open_groups(self) -> list[list[str]]:
         """Neighbours in the order that are not settled between them, as runs of names."""
-        order = [self.names.index(name) for name in self.scoring.ordered(allow_unresolved=True)]
-        runs, current = [], order[:1]
-        for before, after in pairwise(order):
-            if self.settled_pairs[before, after]:
-                runs.append(current)
-                current = []
-            current = [*current, after]
-        return [[self.names[i] for i in run] for run in [*runs, current] if len(run) > 1]
+        order = np.array([self.names.index(name) for name in self.scoring.ordered(allow_unresolved=True)])
+        runs = np.split(order, 1 + np.flatnonzero(self.settled_pairs[order[:-1], order[1:]]))
+        return [[self.names[i] for i in run] for run in runs if len(run) > 1]
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
@@ -169,21 +163,19 @@ class Ranking:
 
     def corrected(self) -> "Ranking":
         """The same ranking after one further correction, linearised at its state."""
-        rung = rungs.correct(self.problem, self.rung)
-        return self._from(
-            replace(rung, solves=self.rung.solves + rung.solves, seconds=self.rung.seconds + rung.seconds)
-        )
+        before, rung = self.rung, rungs.correct(self.problem, self.rung)
+        return self._from(replace(rung, solves=before.solves + rung.solves, seconds=before.seconds + rung.seconds))
 
     def _from(self, rung: Rung) -> "Ranking":
         rung = self.asked.doubtful(self.problem, rung)
-        return assemble(self.problem, self.candidates, self.anchor, rung, self.asked, self.left_out, self.allowed)
+        allowed = self.scoring.allow_unresolved
+        return assemble(self.problem, self.candidates, self.anchor, rung, self.asked, self.left_out, allowed)
 
     @property
     def relative_errors(self) -> Array:
         """√S_i / ‖q‖."""
-        unit = self.scoring.unit
-        size = float(self.space.norm(self.proxy / unit))
-        return self.error_estimates / unit / size if size > 0 else np.full_like(self.scores, np.nan)
+        size = float(self.space.norm(self.proxy / self.scoring.unit))
+        return np.sqrt(self.scoring.values) / size if size > 0 else np.full_like(self.scores, np.nan)
 
     @property
     def error_uncertainty(self) -> float:
@@ -249,11 +241,6 @@ class Ranking:
         known = self.rung.response is not None or self.rung.evidence.movements or self.rung.failed
         return self._from((self.rung if known else self.on_grid.rung).seen_by(question))
 
-    @property
-    def allowed(self) -> bool:
-        """Whether an unresolved ranking may answer all the same."""
-        return self.scoring.allow_unresolved
-
     def __getattr__(self, name: str) -> Any:
         if name == "library":
             raise AttributeError("Ranking.library is now Ranking.candidates.")
@@ -309,6 +296,5 @@ def assemble(
     spent = (rung.solves, rung.seconds)
     known = (allow_unresolved, candidates.excluded, partial(getattr, rung, "uncertainty"), rung.question.unit)
     scoring = Scores(rung.name, candidates.names, rung.scores, rung.failed, *spent, *known)
-    return Ranking(
-        problem, candidates, anchor, rung, scoring, asked, left_out, diagnosis.notes(candidates, rung, left_out)
-    )
+    notes = diagnosis.notes(candidates, rung, left_out)
+    return Ranking(problem, candidates, anchor, rung, scoring, asked, left_out, notes)

@@ -107,7 +107,7 @@ class Scores:
         """+1 where i is preferred to j, −1 where j is, 0 for a tie; masked where a candidate is excluded."""
         self.ordered()  # refuses when unresolved
         with np.errstate(invalid="ignore"):
-            signs = geometry.pair_labels(np.where(self.valid, self.values, 0.0), tolerance)
+            signs = geometry.pair_labels(np.where(self.valid, self.values, 0.0), self._in_units(tolerance))
         return np.ma.masked_array(signs, mask=~(self.valid[:, None] & self.valid[None, :]))
 
     def __str__(self) -> str:
@@ -122,4 +122,9 @@ class Scores:
     def winners(self, tolerance: float) -> list[str]:
         """Every candidate whose score is within `tolerance` of the best."""
         best = self.values[self.names.index(self.best)]
-        return [name for name, value in zip(self.names, self.values, strict=True) if value <= best + tolerance]
+        most = best + self._in_units(tolerance)
+        return [name for name, value in zip(self.names, self.values, strict=True) if value <= most]
+
+    def _in_units(self, tolerance: float) -> float:
+        with np.errstate(over="ignore"):  # in units that small, everything is within it
+            return float(np.float64(tolerance) / self.unit / self.unit)

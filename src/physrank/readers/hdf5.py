@@ -17,24 +17,28 @@ from physrank.readers.limits import INFLATION, SMALL, Limit, ReadError, damage
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 DEEPEST, MOST = 6, 20_000  # levels of groups and number of objects that a file may have
+ATTRIBUTES = 1000  # of one object that are looked at
 DEFLATE = 1
 FILTERS = {DEFLATE, 2, 3, 4, 5, 6, 32000}  # deflate, shuffle, fletcher32, szip, nbit, scale-offset, lzf
 PACKED = "its texts are packed: write them without filters"
 DIMS = ("dims", "dimensions", "_ARRAY_DIMENSIONS", "DIMENSION_LABELS")
 
 
-def read(path: Path, limit: Limit) -> Contents:
-    """Everything in the file, as it lies. Of a series of numbered groups only the first is looked at."""
+def read(path: Path, limit: Limit, followed: bool = False) -> Contents:
+    """Everything in the file, as it lies. Of a series of numbered groups only the first is looked at.
+
+    `followed`: a library will read all attributes, also those that are left alone here.
+    """
     found = Contents("hdf5", {})
     heaps.forget()
     with opened(path) as file:
-        found.numbers |= numbers_of(attributes(file))
+        found.numbers |= numbers_of(attributes(file, followed))
         names = list(file)
         if names and all(name.isdigit() for name in names) and _is_group(file, names[0]):
             found.series = tuple(sorted(names, key=lambda name: (int(name), name)))
             names = list(found.series[:1])
         for name, dataset in _walk(file, names):
-            _add(found, name, dataset, path, limit)
+            _add(found, name, dataset, path, limit, followed)
     return found
 
 
@@ -54,20 +58,38 @@ def opened(path: Path) -> Iterator[Any]:
         yield file
 
 
-def attributes(thing: Any) -> dict[str, Any]:
+def attributes(thing: Any, followed: bool = False) -> dict[str, Any]:
     """Small plain attributes; what is large, or points elsewhere, is left alone. Whatever is of any length is looked at
-    first, also where it is left alone: netCDF's library follows it."""
+    first, also where it is left alone: netCDF's library follows it. `followed`: what cannot be looked at is refused."""
     h5py, found = _optional.load("h5py"), {}
-    for name in list(thing.attrs)[:1000]:
+    names = list(thing.attrs)
+    if followed and len(names) > ATTRIBUTES:
+        raise ReadError(f"{thing.file.filename}: {thing.name!r} has {len(names):,} attributes: not a file of fields.")
+    for name in names[:ATTRIBUTES]:
         stored = h5py.h5a.open(thing.id, name.encode())
         kind = stored.get_type()
         plain = kind.get_class() in (h5py.h5t.INTEGER, h5py.h5t.FLOAT, h5py.h5t.STRING, h5py.h5t.ENUM)
         texts = kind.get_class() == h5py.h5t.STRING and kind.is_variable_str()
         if texts or kind.get_class() == h5py.h5t.VLEN:
             heaps.check_attribute(thing, name, h5py.h5o.get_info(thing.id).addr)
+        elif followed and _holds_texts(kind):
+            raise ReadError(
+                f"{thing.file.filename}: attribute {name!r} of {thing.name!r} has texts or lists inside of a structure, and "
+                "what they claim to need is not looked at. Write them as attributes of their own."
+            )
         if plain and stored.get_storage_size() <= SMALL:
             found[name] = thing.attrs[name]
     return found
+
+
+def _holds_texts(kind: Any) -> bool:
+    """Whether a datatype has, at any depth, something of any length."""
+    h5t = _optional.load("h5py").h5t
+    if kind.get_class() == h5t.COMPOUND:
+        return any(_holds_texts(kind.get_member_type(k)) for k in range(kind.get_nmembers()))
+    if kind.get_class() == h5t.ARRAY:
+        return _holds_texts(kind.get_super())
+    return kind.get_class() == h5t.VLEN or (kind.get_class() == h5t.STRING and kind.is_variable_str())
 
 
 def inside(group: Any, name: str) -> Any:
@@ -113,8 +135,8 @@ def _walk(file: Any, names: list[str]) -> Iterator[tuple[str, Any]]:
             pending += [(f"{name}/{inner}", inside(item, inner), depth + 1) for inner in reversed(list(item))]
 
 
-def _add(found: Contents, name: str, dataset: Any, path: Path, limit: Limit) -> None:
-    h5py, info, shape = _optional.load("h5py"), attributes(dataset), dataset.shape
+def _add(found: Contents, name: str, dataset: Any, path: Path, limit: Limit, followed: bool) -> None:
+    h5py, info, shape = _optional.load("h5py"), attributes(dataset, followed), dataset.shape
     if shape is None:
         return
     dtype, is_text = np.dtype(dataset.dtype), h5py.check_string_dtype(dataset.dtype) is not None

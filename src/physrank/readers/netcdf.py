@@ -28,7 +28,7 @@ def read(path: Path, limit: Limit) -> Contents:
     found, four = Contents("netcdf", {}), hdf5.is_hdf5(path)
     if four:
         # It refuses links, data that lie elsewhere, and texts that claim too much.
-        for name, why in hdf5.read(path, limit).skipped.items():
+        for name, why in hdf5.read(path, limit, followed=True).skipped.items():
             if why == hdf5.PACKED:  # xarray reads the names of an axis as it opens a file
                 raise ReadError(f"{path}: {name}: {why}.")
     with _opened(path, four) as data:
@@ -42,9 +42,9 @@ def read(path: Path, limit: Limit) -> Contents:
 @contextmanager
 def _opened(path: Path, four: bool) -> Iterator[Any]:
     with damage(path, "netCDF"):
-        engine = "h5netcdf" if four else "scipy"
+        engine: dict[str, str] = {"engine": "h5netcdf", "phony_dims": "access"} if four else {"engine": "scipy"}
         # Times stay numbers: a state's time axis is in the units of its equation.
-        with _optional.load("xarray").open_dataset(path, engine=engine, decode_times=False, cache=False) as data:
+        with _optional.load("xarray").open_dataset(path, **engine, decode_times=False, cache=False) as data:
             yield data
 
 

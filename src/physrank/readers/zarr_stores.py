@@ -116,14 +116,21 @@ def _reader(path: Path, folder: Path, name: str, limit: Limit) -> Fetch:
             meta = _metadata(path, folder)
             _check_array(path, name, meta, limit)
             array = _opened(folder, meta)
-            _check_chunks(path, folder, array, key, limit)
+            _check_chunks(path, folder, array, key, limit, _outermost(meta) == "blosc")
             return np.asarray(array[key])
 
     return fetch
 
 
-def _check_chunks(path: Path, folder: Path, array: Any, key: Key, limit: Limit) -> None:
-    """No chunk that is asked for lies elsewhere, or unpacks to far more than a chunk is worth."""
+def _outermost(meta: dict[str, Any]) -> str:
+    """The codec whose bytes a chunk's file begins with."""
+    if "codecs" in meta:
+        return str(meta["codecs"][-1].get("name"))
+    return str((meta.get("compressor") or {}).get("id"))
+
+
+def _check_chunks(path: Path, folder: Path, array: Any, key: Key, limit: Limit, blosc: bool) -> None:
+    """No chunk that is asked for lies elsewhere, unpacks to far more than a chunk is worth, or ends before it should."""
     expected = int(np.prod(array.chunks, dtype=object)) * max(array.dtype.itemsize, 1) + SMALL
     spans = []
     for part, length in zip(key, array.chunks, strict=True):
@@ -143,6 +150,9 @@ def _check_chunks(path: Path, folder: Path, array: Any, key: Key, limit: Limit) 
             head, size = stored.read(18), file.stat().st_size
             if claimed(head) > max(expected, 2 * size):
                 raise ReadError(f"{path}: a chunk of {folder.name!r} claims more than it holds; it is damaged.")
+            said = max(16, int.from_bytes(head[12:16], "little"))
+            if blosc and size < said:  # its decoder would read on, beyond the end
+                raise ReadError(f"{path}: a chunk of {folder.name!r} is truncated; get or write it anew.")
             packed = head[:2] in (b"\x1f\x8b", b"\x78\x9c", b"\x78\x01", b"\x78\xda", b"\x78\x5e")
             if packed and size * INFLATION > limit.bytes:
                 either = zlib.decompressobj(47)  # gzip or zlib, by their own headers

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ SHOWN = 8  # candidates drawn as maps, or named in a legend
 BARS = 20  # candidates drawn as bars
 
 
-DRAWN = ("names", "outputs", "proxy", "anchor", "estimates", "unresolved", "reach")
+DRAWN = ("names", "outputs", "proxy", "anchor", "estimates", "unresolved", "reach", "settled")
 
 
 def drawn(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -33,6 +34,7 @@ def ranking_figure(
     estimates: Array,
     unresolved: str | None,
     reach: float = float("nan"),
+    settled: Array | None = None,
     truth: Array | None = None,
     true_errors: Array | None = None,
 ) -> Figure:
@@ -58,7 +60,10 @@ def ranking_figure(
         _curves(left, names, outputs, proxy, anchor, ordered, truth)
     else:  # one number: the errors say it all
         right = figure
-    _errors(right, names, estimates, true_errors, ordered[:BARS], reach)
+    axis = _errors(right, names, estimates, true_errors, ordered[:BARS], reach)
+    if settled is not None and not unresolved:
+        _open(axis, np.asarray(settled, bool), ordered[:BARS])
+    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
     return figure
 
 
@@ -142,7 +147,16 @@ def _curves(figure: Any, names, outputs, proxy, anchor, ordered, truth) -> None:
         axis.tick_params(labelsize=8)
 
 
-def _errors(figure: Any, names, estimates, true_errors, ordered, reach) -> None:
+def _open(axis: Any, settled: Array, ordered: Sequence[int]) -> None:
+    """A bracket beside neighbours that are not settled between them."""
+    place, label = axis.get_xlim()[1], "not settled between them"
+    for k, (before, after) in enumerate(pairwise(ordered)):
+        if not settled[before, after]:
+            axis.plot([place, place], [k - 0.2, k + 1.2], color=INK, lw=1.4, marker="_", ms=7, label=label)
+            label = None
+
+
+def _errors(figure: Any, names, estimates, true_errors, ordered, reach) -> Any:
     axis = figure.subplots()
     places = np.arange(len(ordered))
     axis.barh(places, estimates[ordered], height=0.62, color=PROXY, alpha=0.7, label="estimated, √S (no reference)")
@@ -158,8 +172,8 @@ def _errors(figure: Any, names, estimates, true_errors, ordered, reach) -> None:
     axis.invert_yaxis()
     axis.tick_params(axis="x", labelsize=8)
     axis.set_title("task error, as ranked without a reference", fontsize=10, loc="left")
-    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
     axis.spines[["top", "right"]].set_visible(False)
+    return axis
 
 
 def _figure(**options: Any) -> Any:

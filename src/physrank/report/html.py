@@ -21,13 +21,17 @@ def html_report(result: dict[str, Any], figure: Figure) -> str:
     """Decision, table, picture, diagnostics, certificate."""
     unresolved, verdict = result["unresolved"], escape(headline(result))
     found = result["response"] or {}
-    response = "".join(_row(name.replace("_", " "), _fact(value)) for name, value in found.items())
+    known = ((name.replace("_", " "), value) for name, value in found.items() if value is not None)
+    response, sentence = "".join(_row(name, _fact(value)) for name, value in known), standing(result)
     described = f"{result['method']}; {about(result)}; physrank {result['physrank']}"
     parts = [
         f"<h1>{verdict}</h1>",
-        f"<p class=bad>{escape(unresolved)}</p>" if unresolved else f"<p>{escape(standing(result))}.</p>",
+        f"<p class=bad>{escape(unresolved)}</p>"
+        if unresolved
+        else f"<p>{escape(sentence[:1].upper() + sentence[1:])}.</p>",
         f"<div class=doubt>{_list(result['doubts'])}</div>" if result["doubts"] and not unresolved else "",
         f"<p class=muted>{escape(described)}</p>",
+        f"<p class=muted>Holds for {escape(stated)}, as stated.</p>" if (stated := result.get("stated")) else "",
         _candidates(result),
         "<p class=muted>Estimated errors and what follows ± are estimates, not bounds. What follows ± moves all candidates "
         f"together; pairs are judged one by one. {_proved(result)}</p>",

@@ -39,6 +39,7 @@ def page_of(path: str | os.PathLike[str]) -> str:
             estimates=estimates,
             unresolved=result["unresolved"],
             reach=_number(result["error_uncertainty"]),
+            settled=result.get("settled_pairs"),
         )
         return html_report(result, figure)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:

@@ -26,8 +26,14 @@ def standing(result: dict[str, Any]) -> str:
     if result["settled"] and result["decide"] == "order":
         return "settled: the whole order"
     said = f"settled: {result['order'][0]} is best" if result["best_settled"] else "the best candidate is not settled"
-    groups = "; ".join(", ".join(group) for group in result["open_groups"])
+    groups = ", ".join(_group(group, result["order"]) for group in result["open_groups"])
     return said + (f"; not settled between them: {groups}" if groups else "")
+
+
+def _group(group: list[str], order: list[str]) -> str:
+    """2–4 (fno, cno, unet): neighbours by their places."""
+    first = order.index(group[0]) + 1
+    return f"{first}–{first + len(group) - 1} ({', '.join(group)})"
 
 
 def estimate(entry: dict[str, Any], reach: float | None) -> str:
@@ -54,7 +60,8 @@ def in_words(result: dict[str, Any]) -> str:
     if not result["unresolved"]:
         lines += [f"doubt: {doubt}" for doubt in result["doubts"]]
     lines += [f"note: {note}" for note in result["notes"]]
-    return "\n".join(lines + ([f"effort: {climbed(result)}"] if len(result["effort"]) > 1 else []))
+    lines += [f"effort: {climbed(result)}"] if len(result["effort"]) > 1 else []
+    return "\n".join(lines + ([f"holds for: {stated}, as stated"] if (stated := result.get("stated")) else []))
 
 
 def about(result: dict[str, Any]) -> str:
@@ -67,7 +74,7 @@ def climbed(result: dict[str, Any], timed: bool = False) -> str:
     """The way up: grid of 48 × 48 → grid of 48 × 96 (0 open) → …"""
     steps = [
         step["rung"]
-        + (f" in {duration(step['seconds'])}" if timed else "")
+        + (f" in {duration(step['seconds'])}" if timed and step["seconds"] else "")
         + ("" if step["open_pairs"] is None else f" ({step['open_pairs']} open)")
         for step in result["effort"]
     ]

@@ -130,7 +130,7 @@ class Climber:
         coarse = Coarse(self.problem, np.asarray(self.below.state), level)
         change = coarse.left(state - np.asarray(self.below.output))
         moves = {"linearisation": np.asarray(found.last), "discretisation": change}
-        evidence = OnGrid(state, state, movements=moves, coarse=coarse)
+        evidence = OnGrid(state, state, movements=moves, loose=float(found.contraction), coarse=coarse)
         self._take(Rung(STEPS, self.question, evidence, evidence.seen(self.question.task), solves=0, seconds=seconds))
 
     def arrived(self, rung: Rung) -> None:
@@ -164,7 +164,7 @@ class Climber:
 
     @property
     def smooth(self) -> bool:
-        """Whether an explicit march is so smooth where the task looks that a coarser one, no cheaper, need not be asked."""
+        """Whether an explicit march is so smooth where the task looks that a coarser one, hardly cheaper, is not asked."""
         if self.rung is None or not capabilities.cheap_to_solve(self.problem):
             return False
         looked = self.rung.state[-1] if self.question.task.last else self.rung.state

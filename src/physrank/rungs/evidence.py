@@ -20,6 +20,7 @@ class Seen:
     linear: Array  # Q(w) + DQ(w)(s − w); equal to the proxy for linear tasks
     changes: Mapping[str, Array] = field(default_factory=dict)  # output-shaped
     free: Mapping[str, Array] = field(default_factory=dict)  # the same along directions in which nothing is known
+    loose: float = 0.0  # by how much what follows the next correction is smaller than it: nobody knows where that goes
     unseen: Array | None = None  # what the problem's grid has against a coarser one's proxy, as far as that carries it
     beyond: float = 0.0  # and the size of the rest, in the question's units: nobody knows where it goes
 
@@ -80,6 +81,7 @@ class OnGrid:
     response: Response | None = None
     movements: Mapping[str, Array] = field(default_factory=dict)  # by cause: how far s may still move
     free: Mapping[str, Array] = field(default_factory=dict)  # by cause: directions in which nothing is known of it
+    loose: float = 0.0  # how much smaller corrections become, once and again
     coarse: Coarse | None = None
 
     def seen(self, task: Task) -> Seen:
@@ -93,7 +95,7 @@ class OnGrid:
         size = max(float(np.abs(self.state).max(initial=0.0)), 1e-300) if self.free else 1.0
         free = {cause: change(size * direction) for cause, direction in self.free.items() if np.any(direction)}
         changes = {cause: change(movement) for cause, movement in self.movements.items()}
-        found = Seen(proxy, linear, changes, free)
+        found = Seen(proxy, linear, changes, free, self.loose)
         if self.coarse is not None and "discretisation" not in changes:
             changes["discretisation"] = self.coarse.change(task, found.further, self.state.shape)
         return found

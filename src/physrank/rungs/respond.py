@@ -99,6 +99,7 @@ def _rung(
         response,
         movements={} if outlook is None else {"linearisation": np.asarray(outlook.movement)},
         free={} if outlook is None else outlook.directions,
+        loose=0.0 if outlook is None else float(outlook.loose),
         coarse=coarse,
     )
     return Rung(

@@ -19,7 +19,7 @@ from physrank.rungs.question import Question
 SAFETY = 2.0  # a gap is settled when it exceeds so many times what a further correction would move it by
 ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
 PROXY, UNSEEN = "the proxy", "unseen"  # beside the causes of doubt
-ANSWERED = ("scores", "gaps", "leader", "_relative", "algebra", "proxy_size")  # what does not depend on doubts
+ANSWERED = ("scores", "gaps", "leader", "_relative", "algebra", "proxy_size", "_last")  # what does not depend on doubts
 BLIND = 1e-6  # a pair differs along a direction when the cosine exceeds this
 
 
@@ -106,6 +106,8 @@ class Rung:
         for cause in self.seen.changes:
             moved = question.of_pairs(self._products[cause], row)
             np.multiply(np.abs(moved, out=moved), 2 * SAFETY, out=moved)
+            if cause == "linearisation" and self.after_next > 0:
+                moved += 2 * SAFETY * self.after_next * question.distances_of(row)
             found[cause] = moved
         if self.seen.unseen is not None:
             carried = np.abs(question.of_pairs(self._products[UNSEEN], row))
@@ -131,10 +133,33 @@ class Rung:
         rounding = ROUND_OFF * self.proxy_size
         if self.response is None:
             return rounding
-        moved = self.size(self.proxy - self.question.task.outputs(np.asarray(self.response.base)[None])[0])
         defect = float(self.response.defect_norm)
         share = float(self.response.algebraic_norm) / defect if defect > 0 else 0.0
-        return min(share, 1.0) * moved + rounding
+        return min(share, 1.0) * self.size(self._last) + rounding
+
+    @cached_property
+    def _last(self) -> Array:
+        """What the last correction did to q."""
+        if self.response is None:
+            return np.zeros_like(self.proxy)
+        return self.proxy - self.question.task.outputs(np.asarray(self.response.base)[None])[0]
+
+    def _held(self, change: Array) -> float:
+        """The size of a change but for its part along directions in which nothing is known: pairs that see those are open."""
+        rows = [self.question.space.coordinates(self.question.measured(free)) for free in self.seen.free.values()]
+        left = self.question.space.coordinates(self.question.measured(change))
+        for row in rows:
+            left = left - (row @ left) / (row @ row or 1.0) * row
+        return float(np.linalg.norm(left))
+
+    @cached_property
+    def after_next(self) -> float:
+        """How far the correction after the next may move q, in units, in any direction: that the next one happens not to move
+        a pair says nothing about it. Corrections are so many times smaller each time, also where a task hardly sees one."""
+        loose, change = self.seen.loose, self.seen.changes.get("linearisation")
+        if loose == 0 or change is None:
+            return 0.0
+        return loose * max(self._held(change), loose * self._held(self._last))
 
     @cached_property
     def proxy_size(self) -> float:
@@ -150,7 +175,7 @@ class Rung:
         """How far ‖q − y_i‖ may still move, all causes together; NaN where nothing is known about it."""
         if not self.seen.changes:
             return float("nan")
-        moved = SAFETY * sum(self.size(change) for change in self.seen.changes.values())
+        moved = SAFETY * (sum(self.size(change) for change in self.seen.changes.values()) + self.after_next)
         if self.seen.unseen is not None:
             moved += self.size(self.seen.unseen) + self.seen.beyond
         return self.question.unit * (moved + self.algebra + self.off)

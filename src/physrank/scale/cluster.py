@@ -95,6 +95,7 @@ class _Run:
         self.sent = 0  # blocks
         self.held_bytes = 0  # of results in `done`
         self.completed: SimpleQueue[Any] = SimpleQueue()  # of futures
+        self._open()
         # A task of its own, not data that a worker keeps: when that worker dies, it is made again.
         self.shared = self._share()
 
@@ -104,7 +105,6 @@ class _Run:
     def results(self) -> Iterator[list[Any]]:
         place = 0
         while True:
-            self._open()
             self._send()
             while place in self.done:
                 found = self.done.pop(place)
@@ -135,6 +135,7 @@ class _Run:
     def _send(self) -> None:
         """Tasks, up to what may be under way and what may be held back for its turn. One that is done again may be what all
         the others wait for: it goes out in any case."""
+        self._open()  # whoever reads results may have closed the client meanwhile
         while len(self.under_way) < AHEAD * self._threads() and (self.again or not self._full()):
             task = self.again.popleft() if self.again else self._next()
             if task is None:

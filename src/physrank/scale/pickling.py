@@ -4,6 +4,7 @@ A function of a user's script is sent by value. Unpickled with every task it wou
 compiled every time: here it is unpickled once per process, and comes home as the function that left.
 """
 
+import copyreg
 import dis
 import io
 import os
@@ -14,6 +15,8 @@ from contextlib import suppress
 from functools import cache, lru_cache
 from types import CodeType, FunctionType
 from typing import Any
+
+import equinox as eqx
 
 from physrank import _optional, compute
 
@@ -66,11 +69,24 @@ def _pickler() -> type:
                 # One that it refers to, such as the residual of a problem that a lambda states for every input: one and
                 # the same too. Whole in itself, for a tree of such references would grow without bound.
                 return (_function, (_whole(obj),)) if _alone(obj) else found
+            if isinstance(obj, eqx.Module):
+                return _reduced(obj)
             if type(obj).__module__.startswith("h5py.") and hasattr(obj, "chunks"):
                 return Dataset, (os.path.abspath(obj.file.filename), obj.name)
             return super().reducer_override(obj)
 
     return Pickler
+
+
+def _reduced(module: Any) -> Any:
+    """As pickle does it, but for who makes the empty one: equinox keeps a hold on all that a module's `__new__` made until
+    its `__init__` is done, which pickle never calls. A panel's problems would stay for good, wherever they arrive."""
+    make, arguments, *rest = module.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
+    return (_empty if make is copyreg.__newobj__ else make, arguments, *rest)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _empty(cls: Any) -> Any:
+    return object.__new__(cls)
 
 
 def _as_bytes(function: Any) -> bytes:

@@ -56,7 +56,7 @@ def _moment(degree):
     return mpmath.mpf(2) / (degree + 1) if degree % 2 == 0 else mpmath.mpf(0)
 
 
-@pytest.mark.parametrize("pole, ellipses", [(1.2, (1.1, 1.3)), (2.0, (1.1, 1.3, 1.7)), (1.3j, (1.1, 1.3, 1.7))])
+@pytest.mark.parametrize("pole, ellipses", [(1.2, (1.1, 1.3)), (2.0, (1.1, 1.3, 1.7, 3.0)), (1.3j, (1.1, 1.3, 1.7))])
 def test_tails_bound_what_is_beyond_a_degree(pole, ellipses):
     """1/(z − pole) and its square, of which every coefficient is computed on many nodes."""
     n = 256

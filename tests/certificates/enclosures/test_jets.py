@@ -48,6 +48,8 @@ def test_numbers_are_constant_functions_and_fractions_are_rounded():
     assert value.centre == 2.5 and value.radius == 0 and slopes[0].largest == 0
     third, _ = evaluated(lambda x: x + Fraction(1, 3), [Disc.of(np.zeros(1))])
     assert abs(Fraction(float(third.centre[0])) - Fraction(1, 3)) <= Fraction(float(third.radius[0]))
+    alone, _ = evaluated(Fraction(1, 3), [Disc.of(np.zeros(1))])  # without a sum, whose rounding is counted anyway
+    assert abs(Fraction(float(alone.centre)) - Fraction(1, 3)) <= Fraction(float(alone.radius))
 
 
 REFUSED = {

@@ -30,6 +30,10 @@ DIFFERENT = {
         lambda x: jax.lax.fori_loop(0, 4, lambda _, y: y * 0.5, x),
     ),
     "a compiled function inside": (lambda x: jax.jit(lambda y: y * 0.5)(x), lambda x: jax.jit(lambda y: y * 0.25)(x)),
+    "where a sum is put": (
+        lambda x: x.at[jnp.array([0, 7])].add(1.0, mode="drop"),
+        lambda x: x.at[jnp.array([0, 7])].add(1.0, mode="clip"),
+    ),
     "what is returned": (lambda x: (x, 2 * x), lambda x: (2 * x, x)),
 }
 

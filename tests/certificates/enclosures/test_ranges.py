@@ -19,13 +19,15 @@ mp = mpmath.mpf
 
 
 def elementary(x, m):
-    return m @ x + jnp.sin(x) * jnp.exp(-(x**2)) + jnp.tanh(x[::-1]) + jnp.sqrt(1 + x * x) / (3 + jnp.cos(x))
+    odd = jnp.tanh(x[::-1]) + jnp.sinh(x) * jnp.tan(jnp.cosh(x) / 8)
+    return m @ x + jnp.sin(x) * jnp.exp(-(x**2)) + odd + jnp.sqrt(1 + x * x) / (3 + jnp.cos(x))
 
 
 def elementary_exactly(x, m):
     mixed = [mpmath.fsum(m[i][k] * x[k] for k in range(N)) for i in range(N)]
     smooth = [mpmath.sin(v) * mpmath.exp(-(v**2)) + mpmath.sqrt(1 + v * v) / (3 + mpmath.cos(v)) for v in x]
-    return [a + b + mpmath.tanh(c) for a, b, c in zip(mixed, smooth, x[::-1], strict=True)]
+    odd = [mpmath.tanh(w) + mpmath.sinh(v) * mpmath.tan(mpmath.cosh(v) / 8) for v, w in zip(x, x[::-1], strict=True)]
+    return [a + b + c for a, b, c in zip(mixed, smooth, odd, strict=True)]
 
 
 def moved(x, m):
@@ -133,6 +135,8 @@ def long(x):
         (lambda x: jnp.log(x - 0.5), "may be zero or negative"),
         (lambda x: jnp.sign(x - 0.5), "a kink inside the box"),
         (long, "a loop of 5000 turns"),
+        (lambda x: x + jax.lax.reduce(x, 0.0, lambda a, b: a + b, (0,)), "'reduce'"),  # no call of what is inside it
+        (lambda x: x.at[0].apply(jnp.cos), "a function of what is there"),
     ],
 )
 def test_what_cannot_be_enclosed_is_named(function, said):

@@ -126,7 +126,11 @@ def compared(x):
     return jnp.where(x * x > 0.5, x, -x)
 
 
-@pytest.mark.parametrize("function", [looped, transformed, compared])
+def reduced(x):
+    return x + jax.lax.reduce(x, 0.0, lambda a, b: a + b, (0,))  # no call of what is inside it
+
+
+@pytest.mark.parametrize("function", [looped, transformed, compared, reduced])
 def test_what_has_no_rule_has_no_bound(function):
     assert bounded(function, np.linspace(0, 1, 8)) is None
 
@@ -186,3 +190,45 @@ def test_errors_of_the_operands_are_carried(name, size):
             assert np.all(np.abs(moved - result) <= allowed * (1 + 1e-9))
             tightest = max(tightest, float(np.max(np.abs(moved - result) / allowed)))
     assert tightest > 0.2  # and it is no idle bound
+
+
+def divided(x):
+    return x / 1e200 / 1e200
+
+
+def shrunk(x):
+    return x * 1e-200 * 1e-200
+
+
+def divided_at_once(x):
+    return x / 1.5e308
+
+
+def fallen(x):
+    return jnp.exp(x * x - x * x - 2000.0)
+
+
+def counted(x):
+    return x - jnp.asarray(np.array([2**53 + 1])).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "exact"),
+    [
+        (divided, 1e300, "1e-100"),
+        (shrunk, 1e300, "1e-100"),
+        (divided_at_once, 1e308, mp(2) / 3),
+        (fallen, 2.0**28, mpmath.exp(-2000)),
+        (counted, 2.0**53, -1),
+    ],
+)
+def test_what_a_compiler_may_join_has_no_room_to_overflow(function, x, exact):
+    """x/a/b is not x/(ab), nor x/a the same as x · (1/a), where ab or 1/a is no number; e^x falls out of range with doubt."""
+    value, error = bounded(function, np.array([x]))
+    assert abs(mp(float(value[0])) - mp(exact)) <= mp(float(error[0])) * (1 + mp(10) ** -10)
+    assert error[0] >= running.TINY
+
+
+def test_doubt_of_an_exponent_counts_where_the_power_is_lost():
+    """e^−800 is no number; off by 200 it would be 10⁻²⁶¹."""
+    assert running.RULES["exp"](0.0, None, [np.array(200.0)], None) > 1e-262

@@ -9,11 +9,14 @@ import pytest
 import physrank as pr
 from lab_helpers import SOURCE
 from physrank.geometry import lifts
-from physrank.lab.equations import EQUATIONS
+from physrank.lab.equations import EQUATIONS, ROLLOUTS
 from physrank.lab.libraries import PROFILES
 from physrank.ranking.scorers import DirectSolve
 
+NAMES = {**EQUATIONS, **ROLLOUTS}
 MAY_NAME = ("lab/equations/", "lab/inputs/")
+# Studies of more than one equation that are about these very ones: made candidates, and populations that the paper joins.
+ABOUT_SOME = ("energies", "mechanism")
 
 
 def equation_names(text: str) -> list[str]:
@@ -28,7 +31,7 @@ def equation_names(text: str) -> list[str]:
     return [
         node.value
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and node.value in EQUATIONS and id(node) not in skipped
+        if isinstance(node, ast.Constant) and node.value in NAMES and id(node) not in skipped
     ]
 
 
@@ -38,7 +41,24 @@ def test_nothing_else_knows_equations_by_name():
             assert equation_names(path.read_text(encoding="utf-8")) == [], path
 
 
+def declarations(text: str) -> list[str]:
+    """Modules of single equations that are imported."""
+    modules = [node.module or "" for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    return [
+        m.rpartition(".")[2] for m in modules if m.startswith("physrank.lab.equations.") and m.split(".")[-1] in NAMES
+    ]
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "lab" / "studies").rglob("*.py")), ids=lambda path: path.stem)
+def test_a_study_asks_the_declarations(path):
+    """What a study wants of an equation is declared, or asked of its problem; only an equation's own study imports it."""
+    if path.stem not in ABOUT_SOME:
+        assert set(declarations(path.read_text(encoding="utf-8"))) <= {path.stem}
+
+
 def test_a_name_in_a_study_would_be_noticed():
+    assert declarations("from physrank.lab.equations.burgers import BURGERS") == ["burgers"]
+    assert equation_names('title = {"flow_2d": "flow"}') == ["flow_2d"]
     assert equation_names('PAPER = {"burgers": 1}\nif equation == "burgers":\n    pass') == ["burgers"]
     assert equation_names('x = {"sine_gordon": 1}') == ["sine_gordon"]
 

@@ -34,7 +34,7 @@ def test_against_independent_references():
         BurgersInput.sample("development", 20 + k, s) for k, s in enumerate(("frequency", "parameter", "combined"))
     ]
     settled = 0
-    for case, pair in zip(cases, references.pairs(cases, times, 384), strict=True):
+    for case, pair in zip(cases, references.references(cases, times, 384), strict=True):
         random, coarse = np.random.default_rng(0), pair.fine[:, ::8]
         shapes = np.cumsum(random.standard_normal((4, 6, 48)), axis=1)
         errors = np.fft.irfft(np.fft.rfft(shapes, axis=-1) * (np.arange(25) < 6))[:, 0] * [[0.05], [0.1], [0.1], [0.2]]

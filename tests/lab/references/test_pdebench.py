@@ -125,13 +125,13 @@ def averaged(fields, factor):
 
 
 @pytest.mark.parametrize("dims", [1, 2])
-def test_flow_pair_solves_on_two_and_four_times_as_many_cells(dims):
+def test_flow_reference_solves_on_two_and_four_times_as_many_cells(dims):
     times, differences = np.array([0.0, 0.03, 0.06]), []
     for cells in (8, 16):
         start = gas(4 * cells)
         start = start if dims == 2 else start[[0, 1, 3], :, 0]
         options = {"gamma": GAMMA, "length": LENGTH, "shear": 0.01, "bulk": 0.005}
-        found = pdebench.flow_pair(start, times, cells, "periodic", **options)
+        found = pdebench.flow_reference(start, times, cells, "periodic", **options)
         fine = pdebench.flow(start, times, "periodic", **options)
         coarse = pdebench.flow(averaged(start, 2), times, "periodic", **options)
         np.testing.assert_allclose(found.fine, [averaged(row, 4) for row in fine], rtol=1e-12)
@@ -140,14 +140,14 @@ def test_flow_pair_solves_on_two_and_four_times_as_many_cells(dims):
         differences.append(found.difference)
     assert 0 < differences[1] < differences[0] / 1.5
     with pytest.raises(ValueError, match="must have 64 cells per side"):
-        pdebench.flow_pair(start[..., ::2], times, 16, "periodic", gamma=GAMMA)
+        pdebench.flow_reference(start[..., ::2], times, 16, "periodic", gamma=GAMMA)
 
 
-def test_diffusion_reaction_pair_tightens_both_tolerances():
+def test_diffusion_reaction_reference_tightens_both_tolerances():
     x = np.pi * (np.arange(8) + 0.5) / 8
     initial = np.stack([np.cos(x)[:, None] * np.cos(2 * x), 0.5 * np.cos(2 * x)[:, None] + 0 * x])
     times = np.linspace(0, 2, 3)
-    found = pdebench.diffusion_reaction_pair(initial, times)
+    found = pdebench.diffusion_reaction_reference(initial, times)
     coarse, fine, exact = (
         pdebench.diffusion_reaction(initial, times, rtol=rtol, atol=atol)
         for rtol, atol in ((1e-3, 1e-6), (1e-6, 1e-9), (1e-10, 1e-12))
@@ -155,7 +155,7 @@ def test_diffusion_reaction_pair_tightens_both_tolerances():
     np.testing.assert_array_equal(found.coarse, coarse)
     np.testing.assert_allclose(found.fine, fine, rtol=1e-10)
     assert np.abs(found.fine - exact).max() < 0.05 * found.difference
-    tighter = pdebench.diffusion_reaction_pair(initial, times, rtol=1e-5, atol=1e-8, threshold=0.1)
+    tighter = pdebench.diffusion_reaction_reference(initial, times, rtol=1e-5, atol=1e-8, threshold=0.1)
     np.testing.assert_allclose(
         tighter.fine,
         pdebench.diffusion_reaction(initial, times, rtol=1e-8, atol=1e-11, threshold=0.1),

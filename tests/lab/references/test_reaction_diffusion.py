@@ -23,7 +23,7 @@ def test_reaction_diffusion_pair_solves_on_both_grids(monkeypatch):
     case = ReactionDiffusionInput.sample("development", 1, "training")
     differences = []
     for level, (coarse, fine) in levels.items():
-        found = reaction_diffusion.pair(case, 15, level)
+        found = reaction_diffusion.reference(case, 15, level)
         assert found.coarse.shape == (17, 17)
         for values, n in ((found.coarse, coarse), (found.fine, fine)):
             stride = (n + 1) // 16
@@ -31,6 +31,6 @@ def test_reaction_diffusion_pair_solves_on_both_grids(monkeypatch):
             np.testing.assert_allclose(values, np.pad(inner, 1), atol=1e-9 * np.abs(inner).max())
         differences.append(found.difference)
     assert 3.5 < differences[0] / differences[1] < 4.5  # second order
-    assert reaction_diffusion.pair(case, 15).difference == differences[0]
+    assert reaction_diffusion.reference(case, 15).difference == differences[0]
     with pytest.raises(ValueError, match=r"no level 'third' of resolution here"):
-        reaction_diffusion.pair(case, 15, "third")
+        reaction_diffusion.reference(case, 15, "third")

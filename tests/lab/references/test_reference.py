@@ -35,18 +35,18 @@ LINES = {
 def test_pairs_solve_on_both_grids_and_keep_the_common_points(name, monkeypatch):
     module, cases, times, levels = LINES[name]
     monkeypatch.setattr(module, "LEVELS", levels)
-    assert [r.difference for r in module.pairs(cases, times, 12)] == [
-        r.difference for r in module.pairs(cases, times, 12, "first")
+    assert [r.difference for r in module.references(cases, times, 12)] == [
+        r.difference for r in module.references(cases, times, 12, "first")
     ]
     for level, grids in levels.items():
         solved = [module.solve(cases, times, *grid)[..., :: grid[0] // 12] for grid in grids]
-        found = module.pairs(cases, times, 12, level)
+        found = module.references(cases, times, 12, level)
         assert len(found) == 2
         for reference, coarse, fine in zip(found, *solved, strict=True):
             np.testing.assert_array_equal(reference.coarse, coarse)
             np.testing.assert_array_equal(reference.fine, fine)
             assert reference.difference > 0
-    first, second = (max(r.difference for r in module.pairs(cases, times, 12, level)) for level in levels)
+    first, second = (max(r.difference for r in module.references(cases, times, 12, level)) for level in levels)
     assert second < first / 3
     # A row starts as the input says, at the points of the small grid.
     x = np.arange(12) * 2 * np.pi / 12
@@ -59,10 +59,10 @@ def test_pairs_refuse_other_levels_and_points(name, monkeypatch):
     module, cases, times, levels = LINES[name]
     monkeypatch.setattr(module, "LEVELS", levels)
     with pytest.raises(ValueError, match=r"no level 'third' of resolution here; expected one of first, second"):
-        module.pairs(cases, times, 12, "third")
+        module.references(cases, times, 12, "third")
     for points in (0, 7, 36, levels["first"][1][0]):  # the last divides only the fine grid
         with pytest.raises(ValueError, match=rf"points must divide the reference grid of \d+; got {points}\."):
-            module.pairs(cases, times, points)
+            module.references(cases, times, points)
 
 
 def test_what_is_not_a_number_is_unresolved():

@@ -41,6 +41,19 @@ def tanh(x: Interval) -> Interval:
     return Interval(_tanh(x.low).low, _tanh(x.high).high)
 
 
+def sinh(x: Interval) -> Interval:
+    low, high = ((exp(Interval.of(end)) - exp(Interval.of(-end))) / 2.0 for end in (x.low, x.high))
+    return Interval(low.low, high.high)
+
+
+def cosh(x: Interval) -> Interval:
+    """Even, and it grows with |x|."""
+    spans, ends = (x.low < 0) & (x.high > 0), (np.abs(x.low), np.abs(x.high))
+    least, most = np.where(spans, 0.0, np.minimum(*ends)), np.maximum(*ends)
+    low, high = ((exp(Interval.of(end)) + exp(Interval.of(-end))) / 2.0 for end in (least, most))
+    return Interval(np.maximum(low.low, 1.0), high.high)
+
+
 def sin(x: Interval) -> Interval:
     return _wave(x, 0)
 

@@ -62,7 +62,9 @@ QUICK: dict[str, Callable[..., Any]] = {
 # Operations that move numbers, and which of their operands are indices, which must be exact.
 MOVES: dict[str, slice] = {
     **dict.fromkeys(("reshape", "broadcast_in_dim", "transpose", "squeeze", "slice", "rev", "copy"), slice(0)),
-    **dict.fromkeys(("expand_dims", "reduce_max", "reduce_min", "split", "copy_p", "pad", "stop_gradient"), slice(0)),
+    **dict.fromkeys(
+        ("expand_dims", "reduce_max", "reduce_min", "split", "copy_p", "pad", "stop_gradient", "tile"), slice(0)
+    ),
     **dict.fromkeys(("concatenate", "stack", "unstack"), slice(0)),
     **dict.fromkeys(("gather", "dynamic_slice"), slice(1, None)),
     "dynamic_update_slice": slice(2, None),
@@ -72,6 +74,8 @@ MOVES: dict[str, slice] = {
 
 def moved(equation: Any, values: list[Value]) -> list[Value]:
     indices = range(len(values))[MOVES[equation.primitive.name]]
+    if (update := equation.params.get("update_jaxpr")) is not None and update.outvars != update.invars[1:]:
+        raise Unenclosed("'scatter' with a function of what is there")
     if any(isinstance(values[k], Interval) for k in indices):
         raise Unenclosed(f"{equation.primitive.name!r} with indices that are computed from floats")
     numbers = iter(zip(*_ends([value for k, value in enumerate(values) if k not in indices]), strict=True))
@@ -290,6 +294,9 @@ RULES: dict[str, Callable[..., Value]] = {
     "tanh": _of(elementary.tanh),
     "sin": _of(elementary.sin),
     "cos": _of(elementary.cos),
+    "tan": lambda x, **_: _divided(elementary.sin(as_interval(x)), elementary.cos(as_interval(x))),
+    "sinh": _of(elementary.sinh),
+    "cosh": _of(elementary.cosh),
     "abs": _absolute,
     "sign": _sign,
     "max": lambda a, b, **_: each_end(np.maximum, a, b),

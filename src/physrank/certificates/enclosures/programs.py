@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from enum import Enum
 from typing import Any
 
 import equinox as eqx
@@ -17,6 +18,20 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal
 
 from physrank import compute
+
+CALLS = {
+    "jit", "pjit", "closed_call", "core_call", "checkpoint", "remat", "remat2", "custom_jvp_call", "custom_vjp_call",
+    "custom_vjp_call_jaxpr",
+}  # fmt: skip
+SETTINGS = int | float | str | tuple | Enum | np.dtype | None
+
+
+def called(equation: Any) -> ClosedJaxpr | None:
+    """The program of a call; None for operations that do something else with a program, a loop or `jax.lax.reduce`."""
+    if equation.primitive.name not in CALLS:
+        return None
+    found = next((equation.params[key] for key in ("jaxpr", "call_jaxpr", "fun_jaxpr") if key in equation.params), None)
+    return found if found is None or isinstance(found, ClosedJaxpr) else ClosedJaxpr(found, ())
 
 
 def program_of(function: Callable[..., Any], *arguments: Any) -> tuple[ClosedJaxpr, Any]:
@@ -62,13 +77,12 @@ def _say(program: Any, tell: Callable[[bytes], Any]) -> None:
     tell(" ".join(str(var.aval) for var in inside.invars).encode())
     for equation in inside.eqns:
         inner = _inside(equation.params)
-        plain = {key: value for key, value in equation.params.items() if not callable(value)} if not inner else {}
+        kept = (lambda x: isinstance(x, SETTINGS) and not _inside({"": x})) if inner else lambda x: not callable(x)
+        plain = {key: value for key, value in equation.params.items() if kept(value)}
         operands = " ".join(operand(atom) for atom in equation.invars)
         tell(f"{equation.primitive.name} {operands} {plain}".encode())
         for each in inner:
             _say(each, tell)
-        if inner:
-            tell(str(sorted((k, str(v)) for k, v in equation.params.items() if isinstance(v, int | str))).encode())
         known |= {var: len(known) + k for k, var in enumerate(equation.outvars)}
     tell(" ".join(operand(atom) for atom in inside.outvars).encode())
 

@@ -25,7 +25,7 @@ from physrank.certificates.enclosures.operations import (
     moved,
     on_numbers,
 )
-from physrank.certificates.enclosures.programs import hides
+from physrank.certificates.enclosures.programs import called, hides
 from physrank.certificates.enclosures.rounding import Interval
 from physrank.certificates.enclosures.running import CONSTANT
 
@@ -57,17 +57,8 @@ def _run(program: ClosedJaxpr, arguments: list[Any], operation: Callable[..., li
     return [read(atom) for atom in program.jaxpr.outvars]
 
 
-def _inner(equation: Any) -> ClosedJaxpr | None:
-    """The program of a call."""
-    parameters = equation.params
-    if equation.primitive.name in ("scan", "while", "cond", "custom_linear_solve"):
-        return None
-    found = next((parameters[key] for key in ("jaxpr", "call_jaxpr", "fun_jaxpr") if key in parameters), None)
-    return found if found is None or isinstance(found, ClosedJaxpr) else ClosedJaxpr(found, ())
-
-
 def _plainly(equation: Any, values: list[Any]) -> list[Any]:
-    inner = _inner(equation)
+    inner = called(equation)
     if inner is not None:
         return _run(inner, values, _plainly, lambda value: value)
     if equation.primitive.name == "stop_gradient":
@@ -104,7 +95,7 @@ def _constant(value: Any) -> Value:
 
 def _operation(equation: Any, values: list[Value]) -> list[Value]:
     name, parameters = equation.primitive.name, equation.params
-    inner = _inner(equation)
+    inner = called(equation)
     if inner is not None:
         return _run(inner, values, _operation, _constant)
     if any(var.aval.dtype not in (jnp.float64, jnp.int64, jnp.int32, jnp.bool_) for var in equation.outvars):

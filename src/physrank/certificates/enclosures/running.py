@@ -24,7 +24,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Literal
 
 from physrank import compute
-from physrank.certificates.enclosures.programs import reading
+from physrank.certificates.enclosures.programs import called, reading
 from physrank.certificates.enclosures.rounding import UNIT
 from physrank.geometry.space import Array
 
@@ -91,11 +91,10 @@ def _evaluate(program: ClosedJaxpr, arguments: list[Pair]) -> list[Pair]:
 
 def _operation(equation: Any, pairs: list[Pair]) -> list[Pair]:
     name, parameters = equation.primitive.name, equation.params
-    inner = next((parameters[key] for key in ("jaxpr", "call_jaxpr", "fun_jaxpr") if key in parameters), None)
     if name == "scan":
         return _scan(parameters, pairs)
-    if inner is not None and name not in ("while", "cond", "custom_linear_solve"):
-        return _evaluate(inner if isinstance(inner, ClosedJaxpr) else ClosedJaxpr(inner, ()), pairs)
+    if (inner := called(equation)) is not None:
+        return _evaluate(inner, pairs)
     exact = all(error is None for _, error in pairs)
     floats = [jnp.issubdtype(var.aval.dtype, jnp.inexact) for var in equation.outvars]
     if any(var.aval.dtype not in (jnp.float64, jnp.int64, jnp.int32, jnp.bool_) for var in equation.outvars):
@@ -105,13 +104,17 @@ def _operation(equation: Any, pairs: list[Pair]) -> list[Pair]:
         if not exact:
             raise NoRule(name)  # a comparison of numbers that are not known to the last bit
         found = apply(*(value for value, _ in pairs))
+        if any(floats) and name == "convert_element_type" and pairs[0][0].dtype == jnp.int64:
+            return [
+                (found, jnp.where(jnp.abs(found) < 2.0**53, 0.0, W * jnp.abs(found)))
+            ]  # whole numbers above are rounded
         return [(x, None) for x in (found if equation.primitive.multiple_results else [found])]
     values = [value for value, _ in pairs]
     if name in MOVES:
         return _moved(name, apply, pairs, equation)
     if name not in RULES:
         raise NoRule(name)
-    result = apply(*values)
+    result = jax.lax.optimization_barrier(apply(*values))  # (x/a)/b is not x/(ab) where ab overflows
     errors = [_given(error, value) + TINY for value, error in pairs]
     return [(result, ENLARGED * RULES[name](result, values, errors, parameters) + TINY)]
 
@@ -181,7 +184,8 @@ def _product(_: Any, values: list[Any], errors: list[Any], __: Any) -> Any:
 
 
 def _quotient(result: Any, values: list[Any], errors: list[Any], _: Any) -> Any:
-    size, left = jnp.abs(result), jnp.abs(values[1]) - errors[1]
+    size, divisor = jnp.abs(result), jnp.abs(values[1])
+    left = jnp.where(divisor < 1 / TINY, divisor - errors[1], 0.0)  # its inverse, if compiled so, is no zero
     return jnp.where(left > 0, (errors[0] + size * errors[1]) / left + W * size, jnp.inf)
 
 
@@ -255,7 +259,7 @@ RULES: dict[str, Rule] = {
     "cumsum": _running_sum,
     "scatter-add": _scattered,
     **dict.fromkeys(("sin", "cos", "tanh", "logistic", "atan"), _lipschitz),
-    "exp": lambda y, _, e, __: y * (jnp.expm1(e[0]) + FUNCTION),
+    "exp": lambda y, _, e, __: (y + TINY) * (jnp.expm1(e[0]) + FUNCTION),
     "log": _logarithm,
 }
 

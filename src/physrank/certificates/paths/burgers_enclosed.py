@@ -30,13 +30,21 @@ class EnclosedMeasures:
     truncation: Array  # ∫ ‖|∂_x|⁻¹ (1 − P_K) r‖² dt / 2ν
     growth: Array  # ∫ ½ max_x (−ŝ_x)₊ dt
     jumps: Array  # the first of them ‖u₀ − ŝ(0)‖
+    viscous: Array | None = None  # growth where half of the viscosity is kept for it (`burgers_growth_enclosed.py`)
 
     def radius(self, forcing_error: float = 0.0) -> float:
-        """≥ ‖u(T) − ŝ(T)‖."""
-        once, twice = (elementary.exp(Interval.of(factor * self.growth)).high for factor in (1.0, 2.0))
+        """≥ ‖u(T) − ŝ(T)‖: the smaller of two bounds, in each of which viscosity is spent once."""
+        found = self._radius(self.growth, self.truncation, forcing_error)
+        if self.viscous is None:
+            return found
+        # The other half absorbs the truncated modes, of which twice as much is left.
+        return min(found, self._radius(np.fmin(self.growth, self.viscous), 2 * self.truncation, forcing_error))
+
+    def _radius(self, growth: Array, truncation: Array, forcing_error: float) -> float:
+        once, twice = (elementary.exp(Interval.of(factor * growth)).high for factor in (1.0, 2.0))
         low, high = Interval.of(forcing_error), Interval.of(0.0)
         for jump, a, b, e, ee in zip(
-            *(x.flat for x in (self.jumps, self.residual, self.truncation, once, twice)), strict=True
+            *(x.flat for x in (self.jumps, self.residual, truncation, once, twice)), strict=True
         ):
             low, high = (low + jump + a) * e, (high + b) * ee
         return float((low + high.root()).high)
@@ -82,12 +90,12 @@ def _residuals(
     linear = slope / step[..., None, None] + at * symbol - force[..., :count]
     product, together, each = grid.square(at)
     half = wave[: 2 * count - 1] / 2.0
-    bent = _rotated(Interval.of(product[..., :count]) * half[:count])
+    bent = rotated(Interval.of(product[..., :count]) * half[:count])
     top = float(half.high[count - 1])
     root, many = float(Interval.of(length).root().high), float(Interval.of(2.0 * length * count).root().high)
     shared = above(above(root * together) + above(many * each))  # of ‖q‖, for modes that are all this far off
     low = above(norm(linear + bent, length) + above(top * shared))
-    tail = _rotated(Interval.of(_widened(product, len(wave.low))[..., count:]) / 2.0)
+    tail = rotated(Interval.of(_widened(product, len(wave.low))[..., count:]) / 2.0)
     tail = tail - _padded(force, len(wave.low))[..., count:] / wave[count:]
     nothing = np.zeros((2, *tail.shape[1:-1], 1))
     high = norm(Interval(np.append(nothing, tail.low, -1), np.append(nothing, tail.high, -1)), length)
@@ -107,16 +115,19 @@ def _force(spectra: np.ndarray, n: int, substeps: int) -> Interval:
 
 def _falling(c: Array, wave: Interval, grid: Grid, length: float) -> Interval:
     """The mean over Bernstein coefficients of max_x (−ŝ_x)₊, `(rows, substeps)`."""
-    slope = Interval.of(c) * wave
-    falling = Interval(np.stack([slope.low[1], -slope.high[0]]), np.stack([slope.high[1], -slope.low[0]]))
+    falling = -rotated(Interval.of(c) * wave)
     even, odd, e, o = grid.values(falling)
     seen = above(above(np.max(even + np.abs(odd), axis=-1) * (1 + 2.0**-52) + e) + o) + 2.0**-900
     # Where the maximum is attained u_x = 0, and a grid point is within δ/2: at most δ²/8 · Σ k² |c_k| is missed.
-    sizes = falling.squared()
-    curvature = ((sizes[0] + sizes[1]).root() * wave.squared() * 2.0).total(1)
-    missed = curvature * (Interval.of(length) / float(grid.points)).squared() / 8.0
+    missed = largest(falling * wave.squared()) * (Interval.of(length) / float(grid.points)).squared() / 8.0
     found = Interval.of(np.maximum(above(seen + missed.high), 0.0))
     return found.total(1) / float(c.shape[3])
+
+
+def largest(c: Interval) -> Interval:
+    """Σ 2|c_k| for coefficients `(2, …, modes)`: the function is nowhere larger."""
+    sizes = c.squared()
+    return ((sizes[0] + sizes[1]).root() * 2.0).total(1)
 
 
 def norm(c: Interval, length: float) -> Array:
@@ -141,7 +152,7 @@ def _turned(x: Interval) -> Interval:
     return Interval(low, low if x.low is x.high else np.swapaxes(x.high, -1, -2))
 
 
-def _rotated(c: Interval) -> Interval:
+def rotated(c: Interval) -> Interval:
     """i c."""
     return Interval(np.stack([-c.high[1], c.low[0]]), np.stack([-c.low[1], c.high[0]]))
 

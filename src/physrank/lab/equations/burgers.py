@@ -5,9 +5,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from physrank import equations
+from physrank.certificates import ValidatedBurgers
 from physrank.geometry.space import Array
 from physrank.lab.equations.constraint import InitialRow
-from physrank.lab.equations.equation import Certified, Claimed, CoarseSolve, Equation, Misstated, Single, channels
+from physrank.lab.equations.equation import (
+    Certified,
+    Claimed,
+    CoarseSolve,
+    Equation,
+    Misstated,
+    Single,
+    Transition,
+    channels,
+)
 from physrank.lab.equations.space_time import COMPARED, LEARNING_RATES, POINTS, ROWS, SIZES
 from physrank.lab.inputs import BurgersInput
 from physrank.lab.inputs.burgers import HORIZON, LENGTH
@@ -35,7 +45,7 @@ def problem(case: BurgersInput, points: int | None = None) -> equations.Burgers:
 
 def references(cases: Sequence[BurgersInput], level: str = "first") -> list[Reference]:
     """Terminal states."""
-    return [pair.at_end() for pair in burgers.pairs(list(cases), TIMES, COMPARED, level)]
+    return [found.at_end() for found in burgers.references(list(cases), TIMES, COMPARED, level)]
 
 
 def second_method(case: BurgersInput) -> Array:
@@ -64,8 +74,10 @@ BURGERS = Equation(
     references=references,
     solver=burgers,
     coarse_solves=(CoarseSolve(192), CoarseSolve(96, substeps=2), CoarseSolve(48, substeps=1)),
-    certified=Certified(corrections=3, target="continuum"),
+    certified=Certified(corrections=3, target="continuum", validated=ValidatedBurgers),
     claimed=Claimed(pairs=0.985, top1=0.95),
+    transitions=(Transition(192, 384),),
+    phase_grids=(96, 192, 384),
     reinferred=(ROWS, COMPARED),
     second_method=second_method,
     in_paper=True,

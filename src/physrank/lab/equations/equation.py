@@ -44,12 +44,24 @@ class CoarseSolve:
 class Certified:
     """How many corrections the certificate study makes, and whether it proves for the `same grid` or the `continuum`.
 
-    `against_equation` gives the certificate of an input against the equation itself, where there is one beside that.
+    `against_equation` gives the certificate of an input against the equation itself, where there is one beside that;
+    `validated` the one that encloses every number.
     """
 
     corrections: int
     target: str
     against_equation: Callable[[Any], Method] | None = None
+    validated: Callable[[], Any] | None = None
+
+
+@dataclass(frozen=True)
+class Transition:
+    """Fixed candidates from one grid to the next, for the study of resolution; of large grids a share of the inputs."""
+
+    coarse: int
+    fine: int
+    population: str = "evaluation"
+    share: int = 1  # every so-many-th part of the inputs
 
 
 @dataclass(frozen=True)
@@ -104,8 +116,9 @@ class Equation:
     space at the levels of `solver`, a module of `lab/references`; `second_method` solves an input in another way
     altogether, on the same nodes, to see whether references decide rightly.
 
-    Its studies: `coarse_solves` of the yardstick, `certified`, `claimed`, and `reinferred`, the grid on which checkpoints are
-    run again, if they are. `in_paper` puts its libraries into the paper's groups; others get a group of their own.
+    Its studies: `coarse_solves` of the yardstick, `certified`, `claimed`, `transitions` between grids (a screen looks at the
+    first), `phase_grids` on which costs are mapped, and `reinferred`, the grid on which checkpoints are run again, if they
+    are. `in_paper` puts its libraries into the paper's groups; others get a group of their own.
     """
 
     name: str
@@ -133,6 +146,8 @@ class Equation:
     coarse_solves: tuple[CoarseSolve, ...]
     certified: Certified
     claimed: Claimed | None = None
+    transitions: tuple[Transition, ...] = ()
+    phase_grids: tuple[int, ...] = ()
     reinferred: tuple[int, int] | None = None
     second_method: Callable[[Any], Array] | None = None
     in_paper: bool = False

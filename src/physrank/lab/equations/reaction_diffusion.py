@@ -16,6 +16,7 @@ from physrank.lab.equations.equation import (
     Misstated,
     NetworkSize,
     Single,
+    Transition,
     channels,
 )
 from physrank.lab.inputs import ReactionDiffusionInput
@@ -47,7 +48,7 @@ def problem(case: ReactionDiffusionInput, points: int | None = None) -> equation
 
 
 def references(cases: Sequence[ReactionDiffusionInput], level: str = "first") -> list[Reference]:
-    return [reaction_diffusion.pair(case, COMPARED, level) for case in cases]
+    return [reaction_diffusion.reference(case, COMPARED, level) for case in cases]
 
 
 def against_equation(case: ReactionDiffusionInput) -> ContinuumReactionDiffusion:
@@ -86,6 +87,8 @@ REACTION_DIFFUSION = Equation(
     coarse_solves=(CoarseSolve(64), CoarseSolve(32), CoarseSolve(16)),
     certified=Certified(corrections=2, target="same grid", against_equation=against_equation),
     claimed=Claimed(pairs=1.0, top1=1.0),
+    transitions=(Transition(64, 128), Transition(128, 256, share=2), Transition(256, 512, "deployment", share=8)),
+    phase_grids=(32, 64, 128, 256),
     reinferred=(COMPARED + 2, COMPARED + 2),
     second_method=second_method,
     in_paper=True,

@@ -40,7 +40,7 @@ def problem(case: SineGordonInput, points: int | None = None) -> equations.SineG
 
 def references(cases: Sequence[SineGordonInput], level: str = "first") -> list[Reference]:
     """Terminal displacement and velocity."""
-    return [pair.at_end() for pair in sine_gordon.pairs(list(cases), TIMES, COMPARED, level)]
+    return [found.at_end() for found in sine_gordon.references(list(cases), TIMES, COMPARED, level)]
 
 
 SINE_GORDON = Equation(

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from physrank.lab.equations.diffusion_reaction import DIFFUSION_REACTION
+from physrank.lab.equations.flow_1d import FLOW_1D
 from physrank.lab.evaluation.compact import unpacked
 from physrank.lab.figures import style
 from physrank.lab.figures.panels import lanes, missing_panel, routes
@@ -142,7 +144,7 @@ def reliability(stored: Stored) -> Any:
     margins.set_title(which.replace(" of the", "\nof the"))
     margins.legend(loc="lower right", labelspacing=0.2)
     try:
-        _pressures(pressures, stored.of("flow_1d", "lowest_pressure"))
+        _pressures(pressures, stored.of(FLOW_1D.name, "lowest_pressure"))
     except Missing as wanted:
         missing_panel(pressures, wanted)
     for axis, name in zip((composed, margins, pressures), "abc", strict=True):
@@ -187,8 +189,8 @@ def deployment(stored: Stored) -> Any:
     top, bottom = figure.subfigures(2, 1, height_ratios=[0.8, 1])
     strips, right = top.subplots(1, 2, width_ratios=[2, 1])
     try:
-        found = stored.of("diffusion_reaction", "routes")
-        routes(strips, found, stored.of("diffusion_reaction", "candidates"))
+        found = stored.of(DIFFUSION_REACTION.name, "routes")
+        routes(strips, found, stored.of(DIFFUSION_REACTION.name, "candidates"))
         for method, values in found["regret"].items():
             style.distribution(right, method, values)
         style.regret_axes(right, f"{len(found['best'])} inputs, high band")

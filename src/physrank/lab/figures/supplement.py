@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from physrank.lab.equations import EQUATIONS
+from physrank.lab.equations import EQUATIONS, ROLLOUTS
 from physrank.lab.equations.sine_gordon import SINE_GORDON
 from physrank.lab.figures import style
 from physrank.lab.figures.panels import missing_panel
 from physrank.lab.figures.stored import Missing, Stored
 
+DECLARED = {**EQUATIONS, **ROLLOUTS}
 NONE = 2e-4  # where a logarithmic axis shows that nothing was missed
-TITLES = {"diffusion_reaction": "diffusion–reaction", "flow_2d": "flow at Mach 0.1", "flow_1d": "shock tubes"}
 
 
 def concordance(stored: Stored) -> Any:
@@ -156,7 +156,7 @@ def paths(stored: Stored) -> Any:
     axes = figure.subplots(1, 4)
     for k, (name, path) in enumerate(found.items()):
         colour, shape = style.CANDIDATES[k], "osD^v"[k % 5]
-        title = EQUATIONS[name].title if name in EQUATIONS else TITLES.get(name, name)
+        title = DECLARED[name].title if name in DECLARED else name
         for axis, kind in zip(axes, ("state", "task", "comparison"), strict=False):
             row = path["errors"][kind]
             axis.plot(alphas, row["median"], shape, ls="-", color=colour, ms=3.5, label=title)
@@ -223,7 +223,7 @@ def _short(name: str) -> str:
 def geometry(stored: Stored) -> Any:
     """How much an error shrank altogether, and in the directions in which candidates differ."""
     populations = []
-    for study in ("diffusion_reaction", "flow_2d", "flow_1d"):
+    for study in ROLLOUTS:
         if stored.has(study, "study"):
             found = stored.of(study)
             row = (
@@ -231,9 +231,9 @@ def geometry(stored: Stored) -> Any:
                 if "contraction" in found
                 else {kind: found["mean"][kind]["median_factor"] for kind in ("full", "comparison", "perpendicular")}
             )
-            populations.append((TITLES[study], found["inputs"], row))
+            populations.append((DECLARED[study].title, found["inputs"], row))
     if not populations:
-        raise Missing("diffusion_reaction", "no study of rolled-out networks has a stored result")
+        raise Missing(next(iter(ROLLOUTS)), "no study of rolled-out networks has a stored result")
     figure = style.figure(2.4)
     axis = figure.subplots()
     kinds = {"full": ("whole error", "#b9c0ca"), "comparison": ("in 𝒟", style.COLOURS["shared"]),

@@ -7,12 +7,10 @@ import numpy as np
 from physrank.geometry.space import Array
 from physrank.lab.inputs.streams import stream
 
-DIFFUSION_REACTION = "diffusion_reaction"  # its stream, and its name in studies
-
 
 def diffusion_reaction_cells(population: str, index: int, cells: int = 128) -> Array:
     """Two fields of independent standard normal cells, `(2, cells, cells)`."""
-    return stream(DIFFUSION_REACTION, population, index).standard_normal((2, cells, cells))
+    return stream("diffusion_reaction", population, index).standard_normal((2, cells, cells))
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def solve_adaptively(case: BurgersInput, times: Array, points: int, rtol: float 
     return found.y.T
 
 
-def pairs(cases: list[BurgersInput], times: Array, points: int, level: str = "first") -> list[Reference]:
+def references(cases: list[BurgersInput], times: Array, points: int, level: str = "first") -> list[Reference]:
     """Coarse and fine trajectories on `points`, a divisor of both grids; one reference per case."""
     coarse, fine = (solve(cases, times, n, steps)[..., :: every(n, points)] for n, steps in at_level(LEVELS, level))
     return [Reference(*both) for both in zip(coarse, fine, strict=True)]

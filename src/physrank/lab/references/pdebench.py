@@ -46,14 +46,16 @@ def diffusion_reaction(
     return found.y.T.reshape(len(times), 2, cells, cells)
 
 
-def diffusion_reaction_pair(initial: Array, times: Array, **parameters: Any) -> Reference:
+def diffusion_reaction_reference(initial: Array, times: Array, **parameters: Any) -> Reference:
     """At PDEBench's tolerances and a thousand times tighter: the cells are the data's own, so only time is refined."""
     tight = {"rtol": 1e-3 * parameters.get("rtol", 1e-3), "atol": 1e-3 * parameters.get("atol", 1e-6)}
     coarse, fine = (diffusion_reaction(initial, times, **options) for options in (parameters, parameters | tight))
     return Reference(coarse, fine)
 
 
-def flow_pair(primitive: Array, times: Array, cells: int, boundary: str, *, gamma: float, **more: Any) -> Reference:
+def flow_reference(
+    primitive: Array, times: Array, cells: int, boundary: str, *, gamma: float, **more: Any
+) -> Reference:
     """From a state on 4 · `cells` per side: solved there and on 2 · `cells`, both averaged to `cells`."""
     if any(side != 4 * cells for side in primitive.shape[1:]):
         raise ValueError(f"The initial state must have {4 * cells} cells per side; got shape {primitive.shape}.")

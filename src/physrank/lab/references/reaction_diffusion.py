@@ -66,7 +66,7 @@ def solve(case: ReactionDiffusionInput, points: int, guess: Array | None = None,
     raise RuntimeError(f"Newton's method stalled at a residual of {np.linalg.norm(r):.2g}, asked {target:.2g}.")
 
 
-def pair(case: ReactionDiffusionInput, points: int, level: str = "first") -> Reference:
+def reference(case: ReactionDiffusionInput, points: int, level: str = "first") -> Reference:
     """Coarse and fine solutions on `points` interior nodes per side, boundary included; each starts from the one before."""
     below, found = solve(case, 127), []
     for n in at_level(LEVELS, level):

@@ -32,7 +32,7 @@ def solve(cases: list[SineGordonInput], times: Array, points: int, steps: int) -
     return np.stack(rows, axis=1)
 
 
-def pairs(cases: list[SineGordonInput], times: Array, points: int, level: str = "first") -> list[Reference]:
+def references(cases: list[SineGordonInput], times: Array, points: int, level: str = "first") -> list[Reference]:
     """Coarse and fine trajectories on `points`, a divisor of both grids; one reference per case."""
     rows = len(times) - 1
     coarse, fine = (

@@ -7,6 +7,7 @@ Nonlinear: quantities of the state whose losses are Hilbert losses still, with t
 
 from collections.abc import Callable
 from functools import cache
+from itertools import starmap
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,14 +15,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from physrank import geometry, ranking, tasks
-from physrank.geometry import gap_matrix
 from physrank.geometry.metrics import mean_square
 from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS, Equation
 from physrank.lab.evaluation import Outcomes, Recovery
 from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.studies._kit import partial, tables
-from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of
+from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of, stacked
 from physrank.lab.studies._kit.pooling import interleaved, pools
 from physrank.ranking import Ranking, scorers
 
@@ -88,7 +88,7 @@ def _mixed(context: Context, equation: Equation) -> dict[str, Any]:
     for library in GROUPS["primary"]:
         if library.declared is equation:
             first.setdefault(library.architecture, library)
-    libraries, coarse = list(first.values()), equation.coarse_solves[-1]
+    libraries, coarse, profile = list(first.values()), equation.coarse_solves[-1], context.profile
 
     @cache
     def pairs() -> list[Any]:
@@ -100,9 +100,7 @@ def _mixed(context: Context, equation: Equation) -> dict[str, Any]:
             state, failed = solve.solution(problem, problem.state_shape)
             merged = {} if failed else {COARSE: state}
             for library, (_, candidates) in zip(libraries, together, strict=True):
-                last = [
-                    name for name, _, epoch in library.candidates(context.profile) if epoch == context.profile.epochs
-                ]
+                last = [name for name, _, epoch in library.candidates(profile) if epoch == profile.epochs]
                 merged |= {f"{library.architecture} {name}": candidates[name] for name in last[:MEMBERS]}
             cases.append((problem, merged))
         if len({len(candidates) for _, candidates in cases}) > 1:
@@ -137,11 +135,8 @@ def _growing(context: Context, pool: tuple[Library, Library], count: int) -> dic
     key = {"libraries": [context.content(library, "evaluation") for library in pool], "limit": count}
 
     def make() -> dict[str, Array]:
-        rows = []
-        for k, (problem, candidates) in enumerate(interleaved(context, pool, count)):
-            rows.append(grown(problem, candidates))
-            context.progress(f"{pool[0].name[:-3]} growing", k + 1, count)
-        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+        rows = context.each(f"{pool[0].name[:-3]} growing", grown, interleaved(context, pool, count), count)
+        return stacked(rows)
 
     found = context.cached("growing", key, make)
     return {
@@ -176,7 +171,7 @@ def _joined(before: Ranking, after: Ranking) -> dict[str, float]:
     space, moved = after.space, after.proxy - before.proxy
     products = space.inner(moved, before.outputs)
     exact = 2 * (products[:, None] - products[None, :])
-    gaps, gaps_after = gap_matrix(before.scores), gap_matrix(after.scores[:number])
+    gaps, gaps_after = geometry.gap_matrix(before.scores), geometry.gap_matrix(after.scores[:number])
     upper = np.triu_indices(number, 1)
     scale = max(float(np.abs(after.scores).max()), np.finfo(float).tiny)
     anchors = after.task.outputs(np.stack([old, new]))
@@ -214,12 +209,10 @@ def _quantities(context: Context, library: Library) -> dict[str, Array]:
     key = context.content(library, "evaluation") | {"quantities": list(QUANTITIES)}
 
     def make() -> dict[str, Array]:
-        pairs, rows = list(problems_and_candidates(context, library, "evaluation")), []
+        pairs = list(problems_and_candidates(context, library, "evaluation"))
         true = partial.true_states(context, library, "evaluation")
-        for k, (found, truth) in enumerate(zip(context.panel(pairs, anchor="mean", corrections=1), true, strict=True)):
-            rows.append(asked(found, truth))
-            context.progress(f"{library.name}: nonlinear quantities", k + 1, len(pairs))
-        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+        known = zip(context.panel(pairs, anchor="mean", corrections=1), true, strict=True)
+        return context.told(f"{library.name}: nonlinear quantities", starmap(asked, known), len(pairs))
 
     return context.cached("quantities", key, make)
 
@@ -256,35 +249,25 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
     growing = result["growing"].values()
     exact = max(max(row["anchor_identity"], row["gap_identity"]) for row in growing)
     damping = max(np.median(row["damping"]) for row in growing)
+    joins = f"the proxy moves less than the anchor when a candidate joins (at most {damping:.2g} of it)"
     found = [
         (f"the identities of a growing library close to round-off ({exact:.1e})", exact < 1e-12),
-        (
-            f"the proxy moves less than the anchor when a candidate joins (at most {damping:.2g} of it)",
-            bool(damping < 1),
-        ),
+        (joins, bool(damping < 1)),
     ]
     for name, row in result["mixed"].items():
-        title, methods = EQUATIONS[name].title, row["methods"]
-        ours, raw = (tables.share(methods[m])[0] for m in ("shared", "raw"))
-        found.append(
-            (
-                f"{title}, mixed: the shared response decides more pairs than the raw residual ({ours:.2%}, {raw:.2%})",
-                ours > raw,
-            )
-        )
+        ours, raw = (tables.share(row["methods"][m])[0] for m in ("shared", "raw"))
+        decides = f"the shared response decides more pairs than the raw residual ({ours:.2%}, {raw:.2%})"
+        found.append((f"{EQUATIONS[name].title}, mixed: {decides}", ours > raw))
     worse = [
         f"{EQUATIONS[e].title}, {name}"
         for e, table in result["nonlinear"].items()
         for name, row in table.items()
         if row["evaluated"]["strict_correct"] < row["linear"]["strict_correct"]
     ]
-    found.append(
-        (
-            f"Q(s) decides no fewer pairs than Q(w) + DQ(w)δ under any quantity ({', '.join(worse) or 'none'} otherwise)",
-            not worse,
-        )
+    fewer = (
+        f"Q(s) decides no fewer pairs than Q(w) + DQ(w)δ under any quantity ({', '.join(worse) or 'none'} otherwise)"
     )
-    return found
+    return [*found, (fewer, not worse)]
 
 
 def _figure(result: dict[str, Any]) -> Figure:

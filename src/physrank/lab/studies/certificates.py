@@ -14,7 +14,7 @@ from physrank.lab.evaluation.compact import rounded
 from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.references.reference import Reference
 from physrank.lab.studies import continuum, energies, validated
-from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of
+from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of, stacked
 from physrank.lab.studies._kit.tables import input_fingerprints
 
 TIE, FEW = 1e-6, 6  # the paper's tolerance; its number of inputs per library
@@ -55,11 +55,9 @@ def _measure(context: Context, library: Library) -> dict[str, Array]:
 
     def make() -> dict[str, Array]:
         cases = list(problems_and_candidates(context, library, "evaluation"))
-        rows = []
-        for k, (case, reference) in enumerate(zip(cases, references_of(context, library, "evaluation"), strict=True)):
-            rows.append(_case(*case, most, reference))
-            context.progress(f"{library.name} certificates", k + 1, len(cases))
-        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+        true = references_of(context, library, "evaluation")
+        given = ((*case, most, reference) for case, reference in zip(cases, true, strict=True))
+        return stacked(context.each(f"{library.name} certificates", _case, given, len(cases)))
 
     return context.cached("certificates", key, make)
 

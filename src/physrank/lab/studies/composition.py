@@ -51,11 +51,11 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
     for library in GROUPS["stress"]:
         mean, medoid = (evaluate(context, library, anchor=anchor) for anchor in ("mean", "medoid"))
         kept = _kept(context, library)
-        recomputed = _recomputed(context, library, kept)
+        recomputed = _scored(context, library, "six", {"shared": scorers.SharedResponse()}, kept)
         losses = mean.losses
         cells[library.name] = {
             "outlying_run": library.outlier,
-            "outlier_loss_ratio": float(np.median(losses[:, _others(kept, losses)].min(1) / losses[:, kept].min(1))),
+            "outlier_loss_ratio": float(np.median(np.delete(losses, kept, axis=1).min(1) / losses[:, kept].min(1))),
             "eight, mean anchor": _counts(losses, mean.scores["shared"]),
             "eight, medoid anchor": _counts(losses, medoid.scores["shared"]),
             "eight, raw residual": _counts(losses, mean.scores["raw"]),
@@ -63,9 +63,11 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
             "six of eight, mean of six": _counts(recomputed["losses"], recomputed["score shared"]),
             "candidates only, medoid": _counts(losses, mean.scores["medoid centrality"]),
             "candidates only, mean": _counts(losses, mean.scores["mean centrality"]),
-            "candidates only, median": _counts(losses, _median_scores(context, library)),
+            "candidates only, median": _counts(
+                losses, _scored(context, library, "median", {"median": _by_median})["score median"]
+            ),
         }
-    names = [key for key in next(iter(cells.values())) if isinstance(next(iter(cells.values()))[key], dict)]
+    names = [name for name, row in next(iter(cells.values())).items() if isinstance(row, dict)]
     composed = {
         library.name: {
             made: {
@@ -106,51 +108,29 @@ def _kept(context: Context, library: Library) -> list[int]:
     return [k for k, (_, run, _) in enumerate(library.candidates(context.profile)) if run != library.outlier]
 
 
-def _others(kept: list[int], losses: Array) -> list[int]:
-    return [k for k in range(losses.shape[1]) if k not in kept]
-
-
 def _counts(losses: Array, scores: Array) -> dict[str, Any]:
     return Recovery.from_outcomes(Outcomes.of(losses, scores)).to_dict()
 
 
-def _recomputed(context: Context, library: Library, kept: list[int]) -> dict[str, Array]:
-    """Anchor and response from the clustered candidates alone."""
+def _scored(
+    context: Context, library: Library, what: str, by: dict[str, Any], kept: list[int] | None = None
+) -> dict[str, Array]:
+    """Scores of all candidates, or of the kept ones alone, which then have an anchor of their own."""
 
-    def pairs() -> list[tuple[Any, dict[str, Array]]]:
-        return _only(kept, problems_and_candidates(context, library, library.instances))
+    def cases() -> list[tuple[Any, dict[str, Array]]]:
+        every = problems_and_candidates(context, library, library.instances)
+        return list(every) if kept is None else [(problem, _only(kept, candidates)) for problem, candidates in every]
 
-    key = context.content(library, library.instances) | {"kept": kept}
-    return measure(
-        context,
-        "six",
-        key,
-        pairs,
-        lambda: references_of(context, library, library.instances),
-        {"shared": scorers.SharedResponse()},
-    )
+    key = context.content(library, library.instances) | ({} if kept is None else {"kept": kept})
+    return measure(context, what, key, cases, lambda: references_of(context, library, library.instances), by)
 
 
-def _median_scores(context: Context, library: Library) -> Array:
+def _by_median(problem: Any, candidates: dict[str, Array]) -> ranking.Scores:
     """Squared distance to the pointwise median of the outputs: the robust centre that looks at candidates only."""
-
-    def score(problem: Any, candidates: dict[str, Array]) -> ranking.Scores:
-        target = np.median(np.stack(list(candidates.values())), axis=0)
-        task = tasks.resolve(None, problem)
-        states = Candidates.of(candidates | {"centre": target}, problem).states
-        outputs = task.outputs(states)
-        values = task.space(outputs).norm_squared(outputs[:-1] - outputs[-1])
-        return ranking.Scores("distance to median", tuple(candidates), values)
-
-    found = measure(
-        context,
-        "median",
-        context.content(library, library.instances),
-        lambda: list(problems_and_candidates(context, library, library.instances)),
-        lambda: references_of(context, library, library.instances),
-        {"median": score},
-    )
-    return found["score median"]
+    target, task = np.median(np.stack(list(candidates.values())), axis=0), tasks.resolve(None, problem)
+    outputs = task.outputs(Candidates.of(candidates | {"centre": target}, problem).states)
+    values = task.space(outputs).norm_squared(outputs[:-1] - outputs[-1])
+    return ranking.Scores("distance to median", tuple(candidates), values)
 
 
 def _composed(
@@ -193,13 +173,13 @@ def _mistaken(library: Library, problem: Any) -> Array:
     return state
 
 
-def _only(kept: list[int], cases: Iterable[Any]) -> list[Any]:
-    """The clustered candidates of each case."""
-    return [(problem, dict(item for k, item in enumerate(c.items()) if k in kept)) for problem, c in cases]
+def _only(kept: list[int], candidates: dict[str, Array]) -> dict[str, Array]:
+    """The clustered candidates."""
+    return dict(item for k, item in enumerate(candidates.items()) if k in kept)
 
 
 def _moved(candidates: dict[str, Array], kept: list[int], factor: float) -> dict[str, Array]:
-    centre = np.mean([v for k, v in enumerate(candidates.values()) if k in kept], axis=0)
+    centre = np.mean(list(_only(kept, candidates).values()), axis=0)
     return {n: v if k in kept else centre + factor * (v - centre) for k, (n, v) in enumerate(candidates.items())}
 
 
@@ -222,6 +202,7 @@ def _summed(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
 def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
     pooled = result["pooled"]
     pairs = {name: row["strict_correct"] / row["pairs_all"] for name, row in pooled.items()}
+    medoid, mean = (tables.share(result["farther"][str(FARTHER[-1])][a], strict=True) for a in ("medoid", "mean"))
     best_blind = max(pairs[name] for name in pairs if name.startswith("candidates only"))
     return [
         (
@@ -236,9 +217,8 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
         ),
         (
             f"with the outlier {FARTHER[-1]} times farther off, the medoid anchor keeps more than 99 % of pairs "
-            f"and winners, and the mean anchor does not (winners: {_top1(result, 'medoid'):.1%}, "
-            f"{_top1(result, 'mean'):.1%})",
-            min(_top1(result, "medoid"), _pairs(result, "medoid")) > 0.99 > _top1(result, "mean"),
+            f"and winners, and the mean anchor does not (winners: {medoid[1]:.1%}, {mean[1]:.1%})",
+            min(medoid) > 0.99 > mean[1],
         ),
         (f"no choice that looks at candidates only comes near ({best_blind:.1%} of pairs)", best_blind < 0.85),
         *_claims_of_auto(result),
@@ -272,14 +252,6 @@ def _claims_of_auto(result: dict[str, Any]) -> list[tuple[str, bool]]:
     ]
 
 
-def _top1(result: dict[str, Any], anchor: str) -> float:
-    return tables.share(result["farther"][str(FARTHER[-1])][anchor], strict=True)[1]
-
-
-def _pairs(result: dict[str, Any], anchor: str) -> float:
-    return tables.share(result["farther"][str(FARTHER[-1])][anchor], strict=True)[0]
-
-
 def _figure(result: dict[str, Any], names: list[str]) -> Figure:
     figure: Any = Figure(figsize=(12, 6.4), layout="constrained")
     upper, lower = figure.subplots(2, 1, height_ratios=(3, 2))
@@ -288,14 +260,8 @@ def _figure(result: dict[str, Any], names: list[str]) -> Figure:
     colours |= {"ladder": "#0d47a1"}
     for method, colour in colours.items():
         values = [min(tables.share(of[made][method])[1] for of in result["composed"].values()) for made in _cells()]
-        lower.plot(
-            FARTHER,
-            values[:-1],
-            "o-",
-            color=colour,
-            label=method if method in LADDER else f"anchor {method}",
-            markersize=4,
-        )
+        label = method if method in LADDER else f"anchor {method}"
+        lower.plot(FARTHER, values[:-1], "o-", color=colour, label=label, markersize=4)
         lower.plot([2 * FARTHER[-1]], values[-1:], "D", color=colour, markersize=5)
     lower.set(
         xscale="log",

@@ -29,11 +29,12 @@ def _measure(context: Context, library: Library) -> Array:
     def make() -> dict[str, Array]:
         pairs = list(problems_and_candidates(context, library, "evaluation"))
         inputs = library.declared.population("evaluation", len(pairs))
-        references, rows = references_of(context, library, "evaluation"), []
-        for k, (case, given, reference) in enumerate(zip(inputs, pairs, references, strict=True)):
-            rows.append(_case(library, case, *given, reference))
-            context.progress(f"{library.name} against the equation", k + 1, len(pairs))
-        return {"table": np.array(rows, float)}
+        references = references_of(context, library, "evaluation")
+        given = (
+            (library, case, *pair, reference) for case, pair, reference in zip(inputs, pairs, references, strict=True)
+        )
+        rows = context.each(f"{library.name} against the equation", _case, given, len(pairs))
+        return {"table": np.array(list(rows), float)}
 
     key = context.content(library, "evaluation") | {"arithmetic": ARITHMETIC}
     return context.cached("continuum", key, make)["table"]

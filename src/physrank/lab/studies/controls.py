@@ -101,22 +101,27 @@ def _eight(context: Context, library: Library, count: int) -> dict[str, Array]:
     )
 
     def make() -> dict[str, Array]:
-        correct, counted = np.zeros(count), np.zeros(count)
-        for k, (problem, candidates) in enumerate(pairs()):
-            names, losses = list(candidates), found["losses"][k]
-            for i, j in combinations(range(len(names)), 2):
-                if abs(losses[j] - losses[i]) <= 1e-6:
-                    continue
-                others = np.mean([v for n, v in candidates.items() if n not in (names[i], names[j])], axis=0)
-                anchor = Candidates.of({"others": others}, problem).states[0]
-                two = {name: candidates[name] for name in (names[i], names[j])}
-                values = ranking.rank(problem, two, anchor=anchor).scores
-                correct[k] += np.sign(values[1] - values[0]) == np.sign(losses[j] - losses[i])
-                counted[k] += 1
-            context.progress(f"{library.name} pair-cross-fit", k + 1, count)
+        given = ((*case, losses) for case, losses in zip(pairs(), found["losses"], strict=True))
+        rows = list(context.each(f"{library.name} pair-cross-fit", _cross_fit, given, count))
+        correct, counted = np.array(rows, float).T
         return {"cross-fit correct": correct, "cross-fit pairs": counted}
 
     return found | context.cached("cross-fit", _key(context, [library], count), make)
+
+
+def _cross_fit(problem: Any, candidates: dict[str, Array], losses: Array) -> tuple[int, int]:
+    """Of one input: pairs that are decided rightly from an anchor without the two, and pairs that are no ties."""
+    names, correct, counted = list(candidates), 0, 0
+    for i, j in combinations(range(len(names)), 2):
+        if abs(losses[j] - losses[i]) <= 1e-6:
+            continue
+        others = np.mean([v for n, v in candidates.items() if n not in (names[i], names[j])], axis=0)
+        anchor = Candidates.of({"others": others}, problem).states[0]
+        two = {name: candidates[name] for name in (names[i], names[j])}
+        values = ranking.rank(problem, two, anchor=anchor).scores
+        correct += int(np.sign(values[1] - values[0]) == np.sign(losses[j] - losses[i]))
+        counted += 1
+    return correct, counted
 
 
 def _pooled(context: Context, pool: tuple[Library, Library], count: int) -> dict[str, Array]:

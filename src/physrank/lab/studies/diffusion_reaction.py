@@ -5,6 +5,7 @@ forms: matched (its own distance to the corrected trajectory) and fixed (the ter
 Only squared Hilbert losses are covered by the comparison identity; the others are plug-ins, and are so labelled.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ PAPER = {
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
     known = rollouts.of_files(context.official) if context.official else rollouts.of_library(context, ROLLED[NAME])
-    found = rollouts.cached(context, NAME, known, lambda k: measure(*known.of(k), refine=not known.official))
+    found = rollouts.cached(context, NAME, known, partial(measure, refine=not known.official))
     table = {name: _objective(found, k) for k, name in enumerate(OBJECTIVES)}
     result = {
         "study": NAME,

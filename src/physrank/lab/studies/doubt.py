@@ -1,5 +1,6 @@
 """Study 9: when a ranking calls a pair settled, is it right? How much is left open? One response, and the ladder."""
 
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ from physrank import geometry
 from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.libraries import GROUPS, Library, equations_of
+from physrank.lab.references.reference import Reference
 from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of
 from physrank.lab.studies._kit.tables import input_fingerprints
+from physrank.ranking import Ranking
 from physrank.rungs.climb import ARITHMETIC as LADDER_VERSION
 
 TIE = 1e-6
@@ -57,30 +60,27 @@ def _measure(context: Context, library: Library, effort: str) -> dict[str, Array
 
     def make() -> dict[str, Array]:
         cases = list(problems_and_candidates(context, library, "evaluation"))
-        upper = np.triu_indices(len(cases[0][1]), 1)
-        references = references_of(context, library, "evaluation")
         panel = context.panel(cases, **EFFORTS[effort])
-        rows = []
-        for k, (one, reference) in enumerate(zip(panel, references, strict=True)):
-            losses, changes = reference.losses(one.space, one.outputs)
-            resolved = one.unresolved is None
-            rows.append(
-                {
-                    "gaps": one.gaps[upper],
-                    "uncertainty": one.uncertainty[upper] if resolved else np.full(len(upper[0]), np.inf),
-                    "true": geometry.gap_matrix(losses)[upper],
-                    "doubt": (changes[:, None] + changes[None, :])[upper],
-                    "best settled": one.best_settled,
-                    "best right": losses[int(np.nanargmin(one.scores))] <= losses.min() + TIE,
-                    "left out": len(one.left_out),
-                    "rung": np.array(one.rung.name),
-                }
-            )
-            context.progress(f"{library.name} {effort}", k + 1, len(cases))
-        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+        known = zip(panel, references_of(context, library, "evaluation"), strict=True)
+        return context.told(f"{library.name} {effort}", starmap(_pairs, known), len(cases))
 
     key = context.content(library, "evaluation") | {"arithmetic": ARITHMETIC}
     return context.cached("doubt", key | {"effort": effort, "ladder": LADDER_VERSION}, make)
+
+
+def _pairs(one: Ranking, reference: Reference) -> dict[str, Any]:
+    losses, changes = reference.losses(one.space, one.outputs)
+    upper = np.triu_indices(len(losses), 1)
+    return {
+        "gaps": one.gaps[upper],
+        "uncertainty": np.full(len(upper[0]), np.inf) if one.unresolved else one.uncertainty[upper],
+        "true": geometry.gap_matrix(losses)[upper],
+        "doubt": (changes[:, None] + changes[None, :])[upper],
+        "best settled": one.best_settled,
+        "best right": losses[int(np.nanargmin(one.scores))] <= losses.min() + TIE,
+        "left out": len(one.left_out),
+        "rung": np.array(one.rung.name),
+    }
 
 
 def _row(tables: list[dict[str, Array]]) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from physrank import equations, ranking
 from physrank.certificates import DiffusionReactionEnergy, SineGordonEnergy
 from physrank.geometry import gaps_of
 from physrank.geometry.space import Array
+from physrank.lab.equations.diffusion_reaction import DIFFUSION_REACTION
 from physrank.lab.equations.sine_gordon import SINE_GORDON
 from physrank.lab.inputs import SineGordonInput, diffusion_reaction_cells, shifted_strata
-from physrank.lab.inputs.pdebench import DIFFUSION_REACTION
 from physrank.lab.references import pdebench, sine_gordon
 from physrank.lab.studies._kit.cases import Context
 from physrank.physics import Problem
@@ -70,7 +70,7 @@ def diffusion_reaction_cases(count: int, small: bool) -> Iterator[Case]:
 
 CASES: dict[str, Callable[[int, bool], Iterator[Case]]] = {
     SINE_GORDON.name: sine_gordon_cases,
-    DIFFUSION_REACTION: diffusion_reaction_cases,
+    DIFFUSION_REACTION.name: diffusion_reaction_cases,
 }
 
 
@@ -90,10 +90,10 @@ def coverage(context: Context) -> dict[str, list[dict[str, Any]]]:
 
         def make(name: str = name, cases: Any = cases) -> dict[str, Array]:
             rows: dict[str, list[Array]] = {}
-            for k, case in enumerate(cases(count, small)):
-                for target, table in _measure(case).items():
+            given = ((case,) for case in cases(count, small))
+            for measured in context.each(f"{name} certificates", _measure, given, count):
+                for target, table in measured.items():
                     rows.setdefault(target, []).append(table)
-                context.progress(f"{name} certificates", k + 1, count)
             return {target: np.stack(tables) for target, tables in rows.items()}
 
         key = {

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from physrank import ranking
+from physrank.equations.compressible_flow import pressure
 from physrank.geometry.space import Array
 from physrank.lab.equations.flow_1d import FLOW_1D
 from physrank.lab.evaluation import Outcomes
@@ -34,7 +35,7 @@ PAPER = {
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
     known = rollouts.of_library(context, ROLLED[NAME])
-    found = rollouts.cached(context, NAME, known, lambda k: measure(*known.of(k)), multipliers=MULTIPLIERS)
+    found = rollouts.cached(context, NAME, known, measure, multipliers=MULTIPLIERS)
     stops, rows = paths.chosen(found), np.arange(len(known.inputs))
     full, seen = ({"before": found[key][:, 0], "after": found[key][rows, stops]} for key in ("full", "comparison"))
     unit = np.full(len(rows), MULTIPLIERS.index(1.0))
@@ -82,7 +83,7 @@ def measure(truth: Array, candidates: dict[str, Array]) -> dict[str, Array]:
         problem, states, anchor="mean", corrections=Correction(backtrack=MULTIPLIERS), allow_unresolved=True
     )
     anchor, change = np.asarray(found.response.anchor), np.asarray(found.response.correction)
-    pressures = [problem.pressure(np.moveaxis(anchor + a * change, 1, 0), float(problem.gamma)) for a in MULTIPLIERS]
+    pressures = [pressure(np.moveaxis(anchor + a * change, 1, 0), float(problem.gamma)) for a in MULTIPLIERS]
     return paths.path(found, true, MULTIPLIERS).arrays() | {
         "multiplier": np.asarray(stepped.response.multiplier),
         "raw": scorers.RawResidual().of(found).values,

@@ -4,6 +4,7 @@ An FNO and a push-forward U-Net on ten trajectories of HLLC data, compared by a 
 differences. With two candidates 𝒟 is one direction: the error along it decides, the error across it does not.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,8 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
 
     def walked(anchor: str, difference: float) -> dict[str, Array]:
         key = {"anchor": anchor, "difference": difference, "multipliers": MULTIPLIERS}
-        return rollouts.cached(context, NAME, known, lambda k: measure(*known.of(k), anchor, difference), **key)
+        make = partial(measure, anchor=anchor, difference=difference)
+        return rollouts.cached(context, NAME, known, make, **key)
 
     mean, medoid = (walked(anchor, DIFFERENCES[0]) for anchor in ("mean", "medoid"))
     repeats = [walked("mean", difference) for difference in DIFFERENCES]

@@ -59,7 +59,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
 def _rolled(context: Context) -> dict[str, Array]:
     """Diffusion–reaction: whole trajectories after the observed frames; decisions under all ten objectives."""
     known = rollouts.of_library(context, ROLLED[DIFFUSION_REACTION.name])
-    return rollouts.cached(context, "partial-rollouts", known, lambda k: measure(*known.of(k)), alphas=ALPHAS)
+    return rollouts.cached(context, "partial-rollouts", known, measure, alphas=ALPHAS)
 
 
 def measure(truth: Array, candidates: dict[str, Array]) -> dict[str, Array]:

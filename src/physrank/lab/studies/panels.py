@@ -58,11 +58,9 @@ def _one_by_one(context: Context, library: Library) -> Array:
     inputs = context.profile.panels * context.profile.panel_size
 
     def make() -> dict[str, Array]:
-        scorer, rows = scorers.CandidateWise(), []
-        for problem, candidates in problems_and_candidates(context, library, "panel"):
-            rows.append(trusted(scorer(problem, candidates)))
-            context.progress(f"{library.name}, panel: {WISE}", len(rows), inputs)
-        return {"scores": np.stack(rows)}
+        cases = problems_and_candidates(context, library, "panel")
+        rows = context.each(f"{library.name}, panel: {WISE}", scorers.CandidateWise(), cases, inputs)
+        return {"scores": np.stack([trusted(row) for row in rows])}
 
     return context.cached("panel-candidate-wise", context.content(library, "panel"), make)["scores"]
 

@@ -18,8 +18,6 @@ from matplotlib.patches import Patch
 from physrank import geometry, ranking
 from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS, Equation
-from physrank.lab.equations.burgers import BURGERS
-from physrank.lab.equations.reaction_diffusion import REACTION_DIFFUSION
 from physrank.lab.studies._kit.cases import Context
 from physrank.ranking import Ranking, scorers
 from physrank.rungs import Effort
@@ -27,7 +25,6 @@ from physrank.rungs.climb import ARITHMETIC as LADDER_VERSION
 
 ERRORS = (0.003, 0.03, 0.3, 1.0)  # of the solution's size, of the best candidate
 ROUGHNESS = (2, 6, 20, 60)  # the highest wave in an error
-GRIDS = {BURGERS.name: (96, 192, 384), REACTION_DIFFUSION.name: (32, 64, 128, 256)}
 CANDIDATES, SPREAD = 8, 0.15  # each candidate's error is so much larger than the one before
 INPUTS, REPEATS = 2, 3
 COARSER = 4  # the coarse anchor's grid has so many times fewer points
@@ -38,7 +35,8 @@ NEVER = np.inf
 
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
-    grids = {name: grids if context.profile.evaluation >= 48 else grids[:1] for name, grids in GRIDS.items()}
+    most = None if context.profile.evaluation >= 48 else 1
+    grids = {e.name: e.phase_grids[:most] for e in EQUATIONS.values() if e.phase_grids}
     found = {name: {str(n): _measured(context, EQUATIONS[name], n) for n in points} for name, points in grids.items()}
     result = {
         "study": "phase",

@@ -44,11 +44,8 @@ def _measure(context: Context, library: Library) -> dict[str, Array]:
     def make() -> dict[str, Array]:
         cases = list(problems_and_candidates(context, library, "panel"))
         panel = context.panel(cases, effort="response")
-        rows = []
-        for k, one in enumerate(panel):
-            rows.append({"scores": trusted(one.scoring), "doubt": one.uncertainty})
-            context.progress(f"{library.name} race", k + 1, len(cases))
-        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+        rows = ({"scores": trusted(one.scoring), "doubt": one.uncertainty} for one in panel)
+        return context.told(f"{library.name} race", rows, len(cases))
 
     return context.cached("race", context.content(library, "panel") | {"arithmetic": ARITHMETIC}, make)
 

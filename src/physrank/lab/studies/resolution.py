@@ -6,46 +6,19 @@ grids every gap is accounted for exactly (`geometry.CrossGrid`); the screen rank
 and abstains elsewhere. Covered decisions agree by algebra: coverage is what is measured.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from physrank.geometry.space import Array
-from physrank.lab.equations.burgers import BURGERS
-from physrank.lab.equations.reaction_diffusion import REACTION_DIFFUSION
+from physrank.lab.equations.equation import Equation, Transition
 from physrank.lab.evaluation import SEEDS, auprc, auroc, auroc_gain, flips
-from physrank.lab.libraries import ARCHITECTURES, GROUPS, Library
+from physrank.lab.libraries import ARCHITECTURES, GROUPS, Library, equations_of
 from physrank.lab.studies._kit import tables
 from physrank.lab.studies._kit.cases import Context, evaluate
 from physrank.lab.studies._kit.crossing import ABSTAINS, Side, crossed, native_points
 
-
-@dataclass(frozen=True)
-class Transition:
-    """Fixed candidates of one equation from one grid to the next; a share of the inputs where grids are large."""
-
-    equation: str
-    coarse: int
-    fine: int
-    population: str = "evaluation"
-    share: int = 1  # every so-many-th part of the inputs
-
-    @property
-    def name(self) -> str:
-        return f"{self.equation} {self.coarse} → {self.fine}" + (
-            "" if self.population == "evaluation" else ", new inputs"
-        )
-
-
-TRANSITIONS = (
-    Transition(BURGERS.name, 192, 384),
-    Transition(REACTION_DIFFUSION.name, 64, 128),
-    Transition(REACTION_DIFFUSION.name, 128, 256, share=2),
-    Transition(REACTION_DIFFUSION.name, 256, 512, "deployment", share=8),
-)
-FIXED = {BURGERS.name: (192, 384), REACTION_DIFFUSION.name: (64, 128)}  # the transitions that the screen looks at
 PAPER = {
     "transitions": {
         "burgers 192 → 384": [26874, 0, 0, 0],
@@ -66,8 +39,9 @@ PAPER = {
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
     primary = GROUPS["primary"]
     transitions = {
-        t.name: _transition([_fixed(context, lib, t) for lib in primary if lib.equation == t.equation])
-        for t in TRANSITIONS
+        _named(e, t): _transition([_fixed(context, lib, t) for lib in primary if lib.declared is e])
+        for e in equations_of(primary)
+        for t in e.transitions
     }
     screened = {
         "fixed candidates": {library.name: _between(context, library) for library in primary},
@@ -94,6 +68,11 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
     return result, _figure(result)
 
 
+def _named(equation: Equation, transition: Transition) -> str:
+    new = "" if transition.population == "evaluation" else ", new inputs"
+    return f"{equation.name} {transition.coarse} → {transition.fine}{new}"
+
+
 def _fixed(context: Context, library: Library, transition: Transition) -> dict[str, Array]:
     count = max(context.profile.evaluation // transition.share, 1) if transition.share > 1 else None
     sides = (Side(transition.coarse), Side(transition.fine))
@@ -102,8 +81,7 @@ def _fixed(context: Context, library: Library, transition: Transition) -> dict[s
 
 def _between(context: Context, library: Library) -> dict[str, Array]:
     """The stored predictions on the two finest grids of the diagnostic that both equations share."""
-    coarse, fine = FIXED[library.equation]
-    return crossed(context, library, "evaluation", Side(coarse), Side(fine))
+    return _fixed(context, library, library.declared.transitions[0])
 
 
 def _again(context: Context, library: Library) -> dict[str, Array]:

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 
 from physrank import geometry, ranking
-from physrank.certificates import ValidatedBurgers
 from physrank.geometry.space import Array
-from physrank.lab.equations.burgers import BURGERS
 from physrank.lab.libraries import Library
 from physrank.lab.references.reference import Reference
 from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of
@@ -21,27 +19,27 @@ COLUMNS = ("non_ties", "non_ties_certified", "wrong", "radius", "seconds", "resp
 
 def coverage(context: Context, libraries: list[Library]) -> list[dict[str, Any]]:
     """A row for each number of corrections, over the first inputs of every Burgers library."""
-    most = BURGERS.certified.corrections
-    tables = [_measure(context, library, most) for library in libraries if library.equation == BURGERS.name]
-    rows = np.concatenate(tables)
-    return [_row(rows[:, k], k + 1) for k in range(most)]
+    rows = np.concatenate([_measure(context, library) for library in libraries if library.declared.certified.validated])
+    return [_row(rows[:, k], k + 1) for k in range(rows.shape[1])]
 
 
-def _measure(context: Context, library: Library, most: int) -> Array:
+def _measure(context: Context, library: Library) -> Array:
+    most, by = library.declared.certified.corrections, library.declared.certified.validated
     key = context.content(library, "evaluation") | {"most": most, "inputs": INPUTS, "arithmetic": ARITHMETIC}
 
     def make() -> dict[str, Array]:
-        references, rows = references_of(context, library, "evaluation"), []
+        references = references_of(context, library, "evaluation")
         cases = problems_and_candidates(context, library, "evaluation", limit=INPUTS)
-        for k, (case, reference) in enumerate(zip(cases, references, strict=False)):
-            rows.append(_case(*case, most, reference))
-            context.progress(f"{library.name} validated", k + 1, min(INPUTS, len(references)))
-        return {"rows": np.array(rows, float)}
+        given = ((*case, most, reference, by) for case, reference in zip(cases, references, strict=False))
+        rows = context.each(f"{library.name} validated", _case, given, min(INPUTS, len(references)))
+        return {"rows": np.array(list(rows), float)}
 
     return context.cached("validated", key, make)["rows"]
 
 
-def _case(problem: Any, candidates: dict[str, Array], most: int, reference: Reference) -> list[tuple[float, ...]]:
+def _case(
+    problem: Any, candidates: dict[str, Array], most: int, reference: Reference, by: Any
+) -> list[tuple[float, ...]]:
     started = time.process_time()
     current = ranking.rank(problem, candidates, anchor="mean", allow_unresolved=True)
     response, upper, rows = time.process_time() - started, np.triu_indices(len(candidates), 1), []
@@ -51,7 +49,7 @@ def _case(problem: Any, candidates: dict[str, Array], most: int, reference: Refe
     for k in range(most):
         current = current.corrected() if k else current
         started = time.process_time()
-        found = ValidatedBurgers()(problem, current)
+        found = by()(problem, current)
         seconds, signs = time.process_time() - started, found.gaps.signs[upper]
         wrong = (signs != 0) & (signs != np.sign(gaps)) & (np.abs(gaps) > doubt)
         rows.append((real.sum(), np.sum(signs[real] != 0), wrong.sum(), found.state_bound, seconds, response))

@@ -7,12 +7,12 @@ from matplotlib.figure import Figure
 
 from physrank.geometry.space import Array
 from physrank.lab.equations import REALIZATIONS
-from physrank.lab.equations.reaction_diffusion import REACTION_DIFFUSION
 from physrank.lab.evaluation import Outcomes, Recovery, flips
 from physrank.lab.evaluation.compact import quantiles
-from physrank.lab.libraries import GROUPS, Library
+from physrank.lab.libraries import GROUPS, Library, equations_of
 from physrank.lab.studies._kit.cases import Context, measure, problems_and_candidates, references_of
 from physrank.lab.studies._kit.tables import input_fingerprints
+from physrank.physics.capabilities import HasDualNorm
 from physrank.ranking import scorers
 
 SCORERS = {
@@ -26,7 +26,9 @@ PAPER = {"raw": 0.59758, "common energy": 0.82718, "adapted majorant": 0.82713, 
 
 
 def run(context: Context) -> tuple[dict[str, Any], Figure]:
-    libraries = [library for library in GROUPS["primary"] if library.equation == REACTION_DIFFUSION.name]
+    posed = {e: e.problem(e.population("evaluation", 1)[0]) for e in equations_of(GROUPS["primary"])}
+    bounded = [e for e, problem in posed.items() if isinstance(problem, HasDualNorm)]
+    libraries = [library for library in GROUPS["primary"] if library.declared in bounded]
     found = {
         realization: [_measure(context, library, realization) for library in libraries] for realization in REALIZATIONS
     }

@@ -4,7 +4,8 @@ The pass is cached by what it depends on (predictions, anchor, corrections), so 
 goes on with what is missing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from physrank import ranking, tasks
+from physrank import compute, ranking, scale, tasks
 from physrank.geometry import TaskSpace
 from physrank.geometry.space import Array
 from physrank.lab.inputs import shifted_strata
@@ -35,7 +36,9 @@ class Context:
     store: Path
     profile: Profile
     progress: Callable[[str, int, int], None] = lambda what, done, total: None
-    client: Any = None  # of dask.distributed: its workers rank panels, with the same results bit for bit
+    client: Any = (
+        None  # of dask.distributed: its workers rank panels and judge cases, with the same results bit for bit
+    )
     official: Path | None = None  # rollouts of a user's own data and checkpoints, for the study that takes them
 
     def panel(self, cases: Sequence[tuple[Any, dict[str, Array]]], **options: Any) -> ranking.Panel:
@@ -44,6 +47,23 @@ class Context:
         options |= {"allow_unresolved": True, "failing": "raise", "client": self.client}
         return ranking.rank_panel(problems, libraries, **options)
 
+    def each(
+        self, what: str, function: Callable[..., Any], cases: Iterable[tuple[Any, ...]], total: int
+    ) -> Iterator[Any]:
+        """`function(*case)` of every case, in their order, here or by workers, and progress is told."""
+        work = _Judged(function, compute.quickly())
+        blocks = ([case] for case in cases)
+        if self.client is None or not total:
+            results: Any = (work(block) for block in blocks)
+        else:
+            results = scale.ordered(self.client, work, blocks, total)
+        with closing(results):
+            for k, (found,) in enumerate(results):
+                if isinstance(found, scale.Lost):
+                    raise RuntimeError(f"{what}, case {k}: {found.why}")
+                self.progress(what, k + 1, total)
+                yield found
+
     def content(self, library: Library, name: str, realization: str = "native") -> dict[str, Any]:
         """What results from stored predictions depend on: what they are, their bytes, and what judges them."""
         judged = {"references": references.settings(library.equation, "first")}
@@ -51,11 +71,44 @@ class Context:
 
     def cached(self, what: str, key: dict[str, Any], make: Callable[[], dict[str, Array]]) -> dict[str, Array]:
         """Arrays stored under a hash of everything they depend on."""
-        full = {"what": what, "version": VERSION, **key}
-        path = self.store / "cache" / f"{what}-{digest(full)}.npz"
+        path = self._kept(what, key)
         if not path.exists():
             write_arrays(path, make())
         return read_arrays(path)
+
+    def told(self, what: str, rows: Iterable[dict[str, Array]], total: int) -> dict[str, Array]:
+        """Rows of arrays, one for every input, counted aloud as they come; stacked by name."""
+        found = []
+        for row in rows:
+            found.append(row)
+            self.progress(what, len(found), total)
+        return stacked(found)
+
+    def has(self, what: str, key: dict[str, Any]) -> bool:
+        """Whether they are stored already."""
+        return self._kept(what, key).exists()
+
+    def _kept(self, what: str, key: dict[str, Any]) -> Path:
+        full = {"what": what, "version": VERSION, **key}
+        return self.store / "cache" / f"{what}-{digest(full)}.npz"
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What is done with a case, wherever that is."""
+
+    function: Callable[..., Any]
+    quick: bool  # as in `compute.once`
+
+    def __call__(self, block: list[tuple[Any, ...]]) -> list[Any]:
+        with compute.once(self.quick):
+            return [self.function(*case) for case in block]
+
+
+def stacked(rows: Iterable[dict[str, Array]]) -> dict[str, Array]:
+    """Arrays of one name above each other."""
+    found = list(rows)
+    return {name: np.stack([row[name] for row in found]) for name in found[0]}
 
 
 @dataclass(frozen=True)
@@ -218,10 +271,7 @@ def measure(
     def make() -> dict[str, Array]:
         given, found = list(pairs()), {}
         for name, scorer in methods.items():
-            rows = []
-            for k, case in enumerate(given):
-                rows.append(scorer(*case))
-                context.progress(f"{what}: {name}", k + 1, len(given))
+            rows = list(context.each(f"{what}: {name}", scorer, given, len(given)))
             found[f"score {name}"] = np.stack([trusted(r) for r in rows])
             found[f"seconds {name}"] = np.array([r.seconds for r in rows])
         losses = []

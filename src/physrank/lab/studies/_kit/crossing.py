@@ -1,6 +1,7 @@
 """One library diagnosed on two grids: scores on both, and the exact account of every gap between them, pair by pair."""
 
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -45,21 +46,23 @@ def crossed(
 
     def make() -> dict[str, Array]:
         both = [_panel(context, library, population, side, limit) for side in sides]
-        rows, total = [], limit or predictions.count(context.profile, population)
-        for k, (low, high) in enumerate(zip(*both, strict=True)):
-            lift = high.problem.grid.lift
-            account = CrossGrid.of(high.space, (lift(low.proxy), lift(low.outputs)), (high.proxy, high.outputs))
-            upper, known = np.triu_indices(len(high.names), 1), account.screen()
-            rows.append(
-                {name: getattr(account, name)[upper] for name in TERMS}
-                | {"scores coarse": trusted(low.scoring), "scores fine": trusted(high.scoring)}
-                | {"signs": known.signs[upper], "winner": np.array(ABSTAINS if known.winner is None else known.winner)}
-                | {"closure": np.array(account.closure.max())}
-            )
-            context.progress(f"{library.name}: {coarse.points} → {fine.points} points", k + 1, total)
-        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+        said = f"{library.name}: {coarse.points} → {fine.points} points"
+        total = limit or predictions.count(context.profile, population)
+        return context.told(said, starmap(_account, zip(*both, strict=True)), total)
 
     return context.cached("crossed", key, make)
+
+
+def _account(low: Any, high: Any) -> dict[str, Array]:
+    lift = high.problem.grid.lift
+    account = CrossGrid.of(high.space, (lift(low.proxy), lift(low.outputs)), (high.proxy, high.outputs))
+    upper, known = np.triu_indices(len(high.names), 1), account.screen()
+    return (
+        {name: getattr(account, name)[upper] for name in TERMS}
+        | {"scores coarse": trusted(low.scoring), "scores fine": trusted(high.scoring)}
+        | {"signs": known.signs[upper], "winner": np.array(ABSTAINS if known.winner is None else known.winner)}
+        | {"closure": np.array(account.closure.max())}
+    )
 
 
 def _panel(context: Context, library: Library, population: str, side: Side, limit: int | None) -> Any:

@@ -26,12 +26,9 @@ def walked(context: Context, library: Library, anchor: str) -> dict[str, Array]:
     def make() -> dict[str, Array]:
         pairs = list(problems_and_candidates(context, library, name))
         true = true_states(context, library, name)
-        rows = []
         panel = context.panel(pairs, anchor=anchoring.resolve(anchor, pairs[0][0]), corrections=1)
-        for k, (found, truth) in enumerate(zip(panel, true, strict=True)):
-            rows.append(along(found, truth, state_space(found)))
-            context.progress(f"{library.name}: partial corrections", k + 1, len(pairs))
-        return {what: np.stack([row[what] for row in rows]) for what in rows[0]}
+        rows = (along(found, truth, state_space(found)) for found, truth in zip(panel, true, strict=True))
+        return context.told(f"{library.name}: partial corrections", rows, len(pairs))
 
     return context.cached("partial", key, make)
 
@@ -47,7 +44,8 @@ def true_states(context: Context, library: Library, population: str) -> Array:
     def make() -> dict[str, Array]:
         rows = []
         for first in range(0, count, CHUNK):
-            rows += [pair.fine for pair in equation.solver.pairs(cases[first : first + CHUNK], times, equation.points)]
+            chunk = equation.solver.references(cases[first : first + CHUNK], times, equation.points)
+            rows += [found.fine for found in chunk]
             context.progress(f"{equation.title}: trajectories", len(rows), count)
         return {"fine": np.stack(rows)}
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from physrank.geometry.space import Array
 from physrank.lab.libraries import RolloutLibrary
 from physrank.lab.store import predictions, trajectories
 from physrank.lab.store.files import StoreError, read_arrays, read_json
-from physrank.lab.studies._kit.cases import Context
+from physrank.lab.studies._kit.cases import Context, stacked
 
 Case = tuple[
     Array, dict[str, Array]
@@ -58,13 +56,11 @@ def of_files(folder: Path) -> Rollouts:
     return Rollouts(names, inputs, said, of, official=True)
 
 
-def cached(
-    context: Context, what: str, rollouts: Rollouts, make: Callable[[int], dict[str, Array]], **more: Any
-) -> Any:
-    """`make(k)` of every input, each stored on its own, so that an interrupted study goes on; stacked over inputs."""
-    rows = []
-    for k, name in enumerate(rollouts.inputs):
-        key = {"content": rollouts.content, "input": name, **more}
-        rows.append(context.cached(what, key, lambda k=k: make(k)))
-        context.progress(what, k + 1, len(rollouts.inputs))
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+def cached(context: Context, what: str, rollouts: Rollouts, make: Callable[..., dict[str, Array]], **more: Any) -> Any:
+    """`make(truth, candidates)` of every input, each stored on its own, so that an interrupted study goes on; stacked over
+    inputs."""
+    keys = [{"content": rollouts.content, "input": name, **more} for name in rollouts.inputs]
+    missing = [k for k, key in enumerate(keys) if not context.has(what, key)]
+    made = context.each(what, make, (rollouts.of(k) for k in missing), len(missing))
+    new = {k: context.cached(what, keys[k], lambda found=found: found) for k, found in zip(missing, made, strict=True)}
+    return stacked(new[k] if k in new else context.cached(what, key, dict) for k, key in enumerate(keys))
