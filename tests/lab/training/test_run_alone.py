@@ -17,7 +17,6 @@ from physrank.lab.store import checkpoints
 from physrank.lab.store.files import StoreError
 from physrank.lab.training import run as training
 
-LONGER = replace(TINY, epochs=6)
 CODE = """
 import sys
 sys.modules["wandb"] = None  # as in this process
@@ -25,15 +24,15 @@ from dataclasses import replace
 from pathlib import Path
 from physrank.lab.libraries import LIBRARIES, PROFILES
 from physrank.lab.training.run import train_run
-profile = replace(PROFILES["smoke"], training=8, validation=2, epochs=6, batch=4, evaluation=3, panels=1, panel_size=3,
-                  deployment=3)
+profile = replace(PROFILES["smoke"], training=8, validation=2, epochs=int(sys.argv[2]), batch=4, evaluation=3, panels=1,
+                  panel_size=3, deployment=3)
 train_run(Path(sys.argv[1]), profile, LIBRARIES["burgers-fno-e1"], 0, lambda epoch, loss: print(epoch, flush=True))
 """
 
 
-def started(store):
+def started(store, epochs):
     return subprocess.Popen(
-        [sys.executable, "-c", CODE, str(store)],
+        [sys.executable, "-c", CODE, str(store), str(epochs)],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         text=True,
@@ -43,8 +42,9 @@ def started(store):
 @pytest.mark.parametrize("kills", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_killed_at_random_moments_every_attempt_goes_on_from_the_last_whole_epoch(tmp_path, kills):
     moments, seen = random.Random(0), 0
+    longer = replace(TINY, epochs=6 * kills)  # nobody reaches the end before he is killed
     for _ in range(kills):
-        process = started(tmp_path)
+        process = started(tmp_path, longer.epochs)
         assert process.stdout is not None
         resumed = int(process.stdout.readline())
         assert resumed >= seen  # what was reported is on disk
@@ -57,12 +57,12 @@ def test_killed_at_random_moments_every_attempt_goes_on_from_the_last_whole_epoc
         process.stdout.close()
         assert seen > resumed
     progress = []
-    assert training.train_run(tmp_path / "whole", LONGER, BURGERS, 0)
-    assert training.train_run(tmp_path, LONGER, BURGERS, 0, lambda epoch, loss: progress.append(epoch))
+    assert training.train_run(tmp_path / "whole", longer, BURGERS, 0)
+    assert training.train_run(tmp_path, longer, BURGERS, 0, lambda epoch, loss: progress.append(epoch))
     assert progress[0] >= seen >= 2
-    for epoch in LONGER.checkpoints:
+    for epoch in longer.checkpoints:
         paths = [
-            checkpoints.paths(checkpoints.folder(store, LONGER, BURGERS, 0), epoch)[0]
+            checkpoints.paths(checkpoints.folder(store, longer, BURGERS, 0), epoch)[0]
             for store in (tmp_path, tmp_path / "whole")
         ]
         assert paths[0].read_bytes() == paths[1].read_bytes()
