@@ -163,6 +163,16 @@ def test_a_problem_without_levels_climbs_by_corrections():
     assert ranking.order == ["near", "far"]
 
 
+def test_where_no_correction_held_the_solution_may_be_another_one():
+    problem = pr.Stationary(lambda u: u**2 - 1.0)  # −1 or 1: who can tell from candidates near zero?
+    near = {"a": np.full(3, 0.02), "b": np.full(3, 0.05), "c": np.full(3, 0.1)}
+    ranking = pr.rank(problem, near)
+    assert ranking.settled
+    assert any("if it has several solutions" in doubt for doubt in ranking.doubts)
+    close = {name: 0.9 + values for name, values in near.items()}
+    assert pr.rank(problem, close).doubts == ()
+
+
 def test_own_problems_bring_their_own_levels():
     truth, host, x = solved(cubic()), cubic(xp=np), np.linspace(0, 1, 127)
     candidates = {"a": truth + 0.02 * np.sin(2 * np.pi * x), "b": truth + 0.05 * np.sin(3 * np.pi * x)}

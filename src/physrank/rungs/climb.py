@@ -22,6 +22,10 @@ from physrank.rungs.solve import retried, solve_rung, solved
 
 ARITHMETIC = 6  # of rungs: raised when what they compute changes, since studies keep what it found
 ENOUGH = 1e-4  # ‖residual‖ / ‖rhs‖ at which an iteration ends, if pairs are separated from what it leaves
+STRAYED = (
+    "no correction from the candidates held, so the equation was solved from where they are: if it has several solutions, "
+    "this one need not be theirs"
+)
 STEPPED = 2  # pairs of steps: each takes away a hundredfold where it serves at all
 
 
@@ -181,6 +185,8 @@ def _outright(climbers: Sequence[Climber], width: int) -> None:
     solutions = _together(solved, climbers, guesses, width)
     for guess, (climber, first, seconds) in zip(guesses, solutions, strict=True):
         found, remarks = retried(climber.problem, guess, first)
+        if not marched and climber.rung is not None:  # a response that failed
+            remarks = (*remarks, STRAYED)
         if found.failed is None or climber.rung is None:
             climber.arrived(replace(solve_rung(climber.problem, climber.question, found, seconds), remarks=remarks))
 
