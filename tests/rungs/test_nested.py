@@ -40,6 +40,12 @@ def test_a_step_that_is_told_the_time_is_asked_at_every_moment(xp):
     assert ranking.order[-1] == "without" and ranking.effort[0].rung.startswith("grid of")
 
 
+@pytest.mark.parametrize("xp", [jnp, np], ids=["compiled", "host"])
+def test_every_moment_is_asked_where_a_step_is_told_the_time(xp):
+    pushed = kicked(size=0.2, xp=xp).pushes(lambda places: xp.zeros((len(places), 128)), 40)
+    assert np.flatnonzero(np.abs(np.asarray(pushed)).max(axis=1) > 1e-9).tolist() == [0, 14]  # initial state, and kick
+
+
 def test_a_rough_solve_is_a_solve_to_some_digits():
     for problem in (field(), cubic(1), CASES["diffusion-reaction"].problem):
         guess = np.zeros(problem.state_shape)
