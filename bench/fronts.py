@@ -94,6 +94,7 @@ class Row:
     """One method's counts, input by input."""
 
     seconds: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)  # of the process: what a busy machine hardly changes
     physics: list[float] = field(default_factory=list)
     right: int = 0
     right_finer: int = 0
@@ -123,6 +124,7 @@ class Row:
         return {
             "seconds": float(np.median(self.seconds)),
             "mean_seconds": float(np.mean(self.seconds)),
+            "cpu_seconds": float(np.median(self.cpu)),
             "physics_share": float(np.sum(self.physics) / np.sum(self.seconds)) if self.physics else None,
             "right": self.right,
             "right_finer": self.right_finer,
@@ -163,8 +165,10 @@ def measure(population: Population, inputs: int, repeats: int) -> dict[str, Any]
             rows.setdefault(name, Row()).count(
                 answer, losses, finer, None if off is None else float(np.sqrt(off / losses.min()))
             )
-        for name, (seconds, answer) in timed({n: partial(m, given, task) for n, m in tried.items()}, repeats).items():
+        calls = timed({n: partial(m, given, task) for n, m in tried.items()}, repeats)
+        for name, (seconds, cpu, answer) in calls.items():
             rows[name].seconds.append(seconds)
+            rows[name].cpu.append(cpu)
             rows[name].physics += [] if answer.physics is None else [answer.physics]
         done += 1
     return {
@@ -183,12 +187,17 @@ def own_grid(tried: dict[str, Any]) -> str:
     return next(name for name in tried if name.startswith("solve"))
 
 
-def timed(functions: dict[str, Callable[[], Answer]], repeats: int) -> dict[str, tuple[float, Answer]]:
-    """The call of median length, and its answer; all in turn, so that a slow moment of the machine hits them alike."""
-    spent: dict[str, list[tuple[float, Answer]]] = {name: [] for name in functions}
+def timed(functions: dict[str, Callable[[], Answer]], repeats: int) -> dict[str, tuple[float, float, Answer]]:
+    """The call of median length, the least processor time of any, and its answer; all in turn, so that a slow moment of the
+    machine hits them alike."""
+    spent: dict[str, list[tuple[float, float, Answer]]] = {name: [] for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
-            started = time.perf_counter()
+            started, before = time.perf_counter(), time.process_time()
             answer = function()
-            spent[name].append((time.perf_counter() - started, answer))
-    return {name: sorted(calls, key=lambda call: call[0])[len(calls) // 2] for name, calls in spent.items()}
+            spent[name].append((time.perf_counter() - started, time.process_time() - before, answer))
+    found = {}
+    for name, calls in spent.items():
+        seconds, _, answer = sorted(calls, key=lambda call: call[0])[len(calls) // 2]
+        found[name] = seconds, min(cpu for _, cpu, _ in calls), answer
+    return found

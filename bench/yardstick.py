@@ -94,7 +94,8 @@ def summary(found: dict[str, Any]) -> str:
     if "methods" in found:
         rows = found["methods"].items()
         said = [f"{name} {1e3 * row['seconds']:.3g} ms {row['right']}/{found['pairs']}" for name, row in rows]
-        return "; ".join(said)
+        ratio = found["methods"]["auto"]["cpu_seconds"] / found["methods"][found["own_grid"]]["cpu_seconds"]
+        return "; ".join([*said, f"auto ÷ {found['own_grid']} in processor time {ratio:.3f}"])
     return json.dumps(found, ensure_ascii=False)
 
 

@@ -75,15 +75,16 @@ def compiled(function: Callable[..., Any], *arguments: Any) -> Any:
 def run_batch(function: Callable[..., Any], problems: Sequence[Any], arrays: Any, *fixed: Any) -> Any:
     """`function(problem, array, *fixed)` for many inputs, in one compiled program; results have a leading axis.
 
-    `problems` are of one kind; `arrays` is a sequence with one array for each.
+    `problems` are of one kind; `arrays` is a sequence with one array (or tuple of arrays) for each.
     """
     if on_host(*problems) or _division.of(problems[0]) is not None:
         rows = [run(function, problem, array, *fixed) for problem, array in zip(problems, arrays, strict=True)]
         return jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
     with double():
-        width = min(len(problems), _width(problems[0], np.size(arrays[0])))
+        rows = jax.tree.map(lambda *leaves: np.stack(leaves), *arrays)
+        width = min(len(problems), _width(problems[0], sum(np.size(leaf) for leaf in jax.tree.leaves(arrays[0]))))
         with _explained():
-            return _in_numpy(compiled(_mapped(function), stack(problems), np.stack(arrays), fixed, width))
+            return _in_numpy(compiled(_mapped(function), stack(problems), rows, fixed, width))
 
 
 def each(function: Callable[..., Any], rows: Any, problem: Any, batch: int | None = None) -> Any:

@@ -84,3 +84,12 @@ def test_tail_is_that_of_what_the_scheme_carries():
     assert grid.tail(field) < 1e-20
     assert abs(grid.tail(field, 2 / 3) - 0.01 / 1.01) < 1e-12
     assert abs(jax.jit(grid.tail)(field, jnp.asarray(2 / 3)) - 0.01 / 1.01) < 1e-12
+
+
+@pytest.mark.parametrize("make", [pr.Grid.periodic, pr.Grid.nodes, pr.Grid.cells])
+def test_a_coarser_grid_carries_a_constant(make):
+    """The rounding of one is no structure, however small the range; what lies on every other point is."""
+    fine, rough = make((130, 130)), make((18, 18))
+    for value in (0.0, 1 / 3, -0.7e-200):
+        assert fine.missing(np.full(fine.shape, value), rough) < 1e-3
+    assert fine.missing(1 + 1e-9 * (-1.0) ** np.arange(130) * np.ones(fine.shape), rough) > 0.1

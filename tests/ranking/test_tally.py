@@ -76,3 +76,15 @@ def test_fields_of_different_size_are_averaged_in_one_unit():
     choice = pr.select(rankings)
     assert choice.best == "a"
     np.testing.assert_allclose(choice.mean_scores, [0.0, 0.01 / 3], atol=1e-15)
+
+
+def test_an_unresolved_input_that_is_let_in_settles_nothing():
+    """Whatever its failed solve believes of its own doubt: the others alone would settle it."""
+    sure, none = np.zeros((3, 3)), {"allow_unresolved": True}
+    good = [pr.Scores("test", ("a", "b", "c"), np.array([1.0, 2.0, 3.0]), uncertainty=sure) for _ in range(9)]
+    failed = pr.Scores("test", ("a", "b", "c"), np.array([1.0, 2.0, 3.0]), "the solve failed", uncertainty=sure, **none)
+    assert pr.select(good).survives_doubt is True
+    selection = pr.select([*good, failed])
+    assert selection.survives_doubt is False
+    assert selection.settled is False
+    assert pr.select([*good, failed], bound=4.0).settled is False

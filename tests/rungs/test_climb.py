@@ -1,6 +1,7 @@
 """The ladder: coarse grids decide what they see, and nothing else; what is open climbs; nothing is lost on the way."""
 
 import json
+from types import SimpleNamespace
 
 import equinox as eqx
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 import physrank as pr
 from levels import POINTS, blind_library, cubic, field, solved, wave
 from physrank import compute
-from physrank.rungs import Climber, nested
+from physrank.ranking.candidates import Candidates
+from physrank.rungs import Asked, Climber, nested
+from physrank.rungs.climb import _by_start
 from problems import CASES
 
 
@@ -43,6 +46,32 @@ def test_a_march_is_settled_on_a_coarse_grid_with_a_look_at_its_own():
     assert names[-1] == "a look at the problem's grid" and ranking.rung.name.startswith("grid of 9 × ")
     assert ranking.state.shape == truth.shape  # lifted when asked for
     np.testing.assert_allclose(ranking.state[-1], ranking.proxy, atol=1e-12)
+
+
+def test_noise_of_the_candidates_is_no_reason_to_begin_on_a_finer_grid():
+    """What lies beyond one grid and beyond the next alike is theirs; what the next one carries may be the solution's."""
+    problem = pr.equations.Burgers(lambda x: np.sin(x), 0.05, np.linspace(0, 1, 9), points=256, substeps=16)
+    x, random = np.arange(256) * 2 * np.pi / 256, np.random.default_rng(0)
+
+    def begun(mode):
+        states = np.sin(x) + 0.2 * np.sin(mode * x) + 0.01 * random.standard_normal((4, 9, 256))
+        climber = pr.anchors.auto().climber(problem, Candidates.of(states, problem), pr.tasks.terminal(), Asked())
+        return _by_start([climber], nested.levels(problem), 3)
+
+    assert nested.levels(problem) == (4, 3, 2, 1)
+    assert list(begun(2)) == [(4, 3, 2)] and list(begun(7)) == [(3, 2, 1)]
+
+
+def test_a_march_is_smooth_where_the_task_looks():
+    """A shock that has spread by the end says nothing about the rows before it."""
+    problem = pr.equations.Burgers(lambda x: np.sin(x), 0.05, np.linspace(0, 1, 9), points=64, substeps=4)
+    x = np.arange(64) * 2 * np.pi / 64
+    state = np.stack([np.sign(np.sin(x - 0.1)), *[np.sin(x)] * 8])
+    for task, smooth in ((pr.tasks.terminal(), True), (pr.tasks.field(), False)):
+        given = Candidates.of(state[None], problem)
+        climber = pr.anchors.auto().climber(problem, given, task, Asked())
+        climber.rung = SimpleNamespace(state=state)
+        assert climber.smooth == smooth
 
 
 @pytest.mark.parametrize("amplitude", [100.0, 10_000.0])
@@ -132,6 +161,16 @@ def test_a_problem_without_levels_climbs_by_corrections():
     assert next(step.rung for step in ranking.effort) == "shared response"
     assert 1 <= ranking.corrections <= 3
     assert ranking.order == ["near", "far"]
+
+
+def test_where_no_correction_held_the_solution_may_be_another_one():
+    problem = pr.Stationary(lambda u: u**2 - 1.0)  # −1 or 1: who can tell from candidates near zero?
+    near = {"a": np.full(3, 0.02), "b": np.full(3, 0.05), "c": np.full(3, 0.1)}
+    ranking = pr.rank(problem, near)
+    assert ranking.settled
+    assert any("if it has several solutions" in doubt for doubt in ranking.doubts)
+    close = {name: 0.9 + values for name, values in near.items()}
+    assert pr.rank(problem, close).doubts == ()
 
 
 def test_own_problems_bring_their_own_levels():

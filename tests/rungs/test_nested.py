@@ -7,6 +7,7 @@ import pytest
 import physrank as pr
 from levels import blind_library, cubic, field
 from physrank import compute
+from physrank.rungs import nested
 from problems import CASES
 
 
@@ -39,6 +40,12 @@ def test_a_step_that_is_told_the_time_is_asked_at_every_moment(xp):
     assert ranking.order[-1] == "without" and ranking.effort[0].rung.startswith("grid of")
 
 
+@pytest.mark.parametrize("xp", [jnp, np], ids=["compiled", "host"])
+def test_every_moment_is_asked_where_a_step_is_told_the_time(xp):
+    pushed = kicked(size=0.2, xp=xp).pushes(lambda places: xp.zeros((len(places), 128)), 40)
+    assert np.flatnonzero(np.abs(np.asarray(pushed)).max(axis=1) > 1e-9).tolist() == [0, 14]  # initial state, and kick
+
+
 def test_a_rough_solve_is_a_solve_to_some_digits():
     for problem in (field(), cubic(1), CASES["diffusion-reaction"].problem):
         guess = np.zeros(problem.state_shape)
@@ -53,3 +60,12 @@ def _solve(problem, guess):
 
 def _solve_roughly(problem, guess):
     return problem.solve_roughly(guess)
+
+
+@pytest.mark.parametrize("resolved", [True, False])
+def test_nobody_looks_from_a_level_that_does_not_count(resolved):
+    """One level counts only above another that resolved its state: a look costs as much as some steps of the march."""
+    problem = pr.equations.Burgers(lambda x: np.sin(x), 0.05, np.linspace(0, 1, 9), points=128, substeps=8)
+    fixed = ((1,), pr.tasks.terminal(), problem.state_shape, False)
+    _, look = compute.run(nested.stand, problem, (np.zeros(()), np.asarray(resolved)), *fixed)
+    assert np.any(look.rest[1:]) == resolved  # the first part is the initial state's

@@ -63,6 +63,25 @@ def test_a_rung_that_failed_is_a_ranking_that_refuses():
         _ = failed.best
 
 
+def test_what_nothing_is_known_of_is_no_part_of_what_follows():
+    """Pairs that see such a direction are open by that; the others must not be by its size."""
+    rung = pr.rank(SMALL[NAME].problem, library(NAME), effort="response").rung
+    along, across = np.ones(rung.proxy.shape), np.ones(rung.proxy.shape)
+    across[: len(across) // 2] = -1.0
+    across -= rung.question.space.inner(across, along) / rung.question.space.inner(along, along)
+    free = replace(rung, seen=replace(rung.seen, free={"undetermined": along}))
+    assert free._held(along) < 1e-12 * rung._held(along)
+    assert free._held(3 * along + across) == pytest.approx(free.size(across), rel=1e-12)
+
+
+def test_a_solve_asks_the_next_correction_how_far_it_is_off():
+    """This one stopped where the defect is below the tolerance, far from the zero: the tangent there is tiny."""
+    problem = pr.Stationary(lambda u: 1e-3 * u**3, solver=pr.Dense())
+    rung = pr.rank(problem, {"a": np.full(2, 1.0), "b": np.full(2, 0.5)}, effort="solve", allow_unresolved=True).rung
+    assert rung.failed is None and np.abs(rung.state).max() > 0
+    assert np.all(np.abs(rung.seen.changes["linearisation"]) >= np.abs(rung.state) / 3)
+
+
 NUMBER, PAIRS = 5, np.triu_indices(5, 1)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ BETWEEN = {
     "nodes": "polynomial",
     "cells": "linear",
 }  # solutions, where candidates are not lifted
+CONSTANT = 1e-11  # of a field's size that its range has at least: less is rounding, and no structure to lose
 METRICS = {"periodic": periodic_l2, "nodes": trapezoid, "cells": cell_area}
 
 
@@ -90,22 +92,27 @@ class Grid:
 
     def missing(self, field: Any, rough: "Grid") -> Any:
         """How much of a field on this grid a coarser one cannot carry, relative to its range: the largest departure on a
-        few lines along every axis. Works inside `jax.jit`."""
+        few lines along every axis. The rounding of a constant is nothing. Works inside `jax.jit`."""
         xp, kind = lifts.namespace(field), self.kind or BETWEEN[self.layout]
-        least = np.finfo(float).tiny
+        high, low = xp.max(field), xp.min(field)
+        least = CONSTANT * xp.maximum(xp.abs(high), xp.abs(low)) + np.finfo(float).tiny
         largest = []
         for axis, (fine, coarse) in enumerate(zip(self.shape, rough.shape, strict=True)):
             strides = [slice(None, None, 1 if k == axis else max(n // 16, 1)) for k, n in enumerate(self.shape)]
             lines = xp.moveaxis(field[tuple(strides)], axis, -1)
             back = lifts.lift(lifts.lift(lines, (coarse,), kind), (fine,), kind)
             largest.append(xp.max(xp.abs(lines - back)))
-        return xp.max(xp.stack(largest)) / xp.maximum(xp.max(field) - xp.min(field), least)
+        return xp.max(xp.stack(largest)) / xp.maximum(high - low, least)
 
     def tail(self, field: Any, carried: Any = 1.0) -> Any:
+        """The share of the variance in the top third of the spectrum along an axis, see `tails`."""
+        return self.tails(field, (carried,))[0]
+
+    def tails(self, field: Any, carried: Sequence[Any]) -> list[Any]:
         """The share of the variance in the top third of the spectrum along an axis: the largest over axes and leading axes.
 
-        `carried` is the part of the spectrum that the scheme fills (⅔ where it removes aliases): the top third of that, and
-        what lies above. Fourier series on periodic grids; sine series beside the line between end values where those
+        `carried` are parts of the spectrum that a scheme fills (⅔ where it removes aliases): the top third of each, and what
+        lies above. Fourier series on periodic grids; sine series beside the line between end values where those
         interpolate; cosine series elsewhere. A leading entry (a row, a channel) with less than 1e-6 of the largest
         variance is held against that. The field may have any resolution. Works inside `jax.jit`.
         """
@@ -121,12 +128,13 @@ class Grid:
             power = self._power(xp, values)
             power = power.sum(axis=tuple(range(power.ndim - len(space), power.ndim - 1)))
             modes = power.shape[-1] - 1
-            top = np.arange(-1.0, modes) >= xp.floor(2 * carried * modes / 3 + 1e-9)
             total = power.sum(axis=-1)
             noise = np.finfo(float).eps ** 1.5 * (field**2).sum(axis=space) * power.shape[-1]
             against = xp.maximum(total, 1e-6 * total.max()) + noise
-            shares.append((xp.where(top, power, 0.0).sum(axis=-1) / xp.maximum(against, 1e-300)).max())
-        return xp.stack(shares).max()
+            tops = [np.arange(-1.0, modes) >= xp.floor(2 * part * modes / 3 + 1e-9) for part in carried]
+            above = [xp.where(top, power, 0.0).sum(axis=-1) for top in tops]
+            shares.append([(part / xp.maximum(against, 1e-300)).max() for part in above])
+        return [xp.stack(along).max() for along in zip(*shares, strict=True)]
 
     def _power(self, xp: Any, values: Any) -> Any:
         """|coefficient|² of the series that belongs to this grid, last axis; the mean or nothing comes first."""
@@ -148,10 +156,15 @@ class Grid:
 
     def metric(self) -> Metric:
         """∫ x² over the box by the grid's own quadrature."""
-        return METRICS[self.layout](self.lengths)
+        return _metric(self)
+
+
+@lru_cache(maxsize=64)
+def _metric(grid: Grid) -> Metric:
+    return METRICS[grid.layout](grid.lengths)
 
 
 def _sizes(shape: int | Sequence[int], lengths: float | Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    sizes = tuple(int(n) for n in (shape if isinstance(shape, tuple | list) else np.atleast_1d(shape)))
+    sizes = tuple(map(int, shape if isinstance(shape, tuple | list) else np.atleast_1d(shape)))
     extents = lengths if isinstance(lengths, tuple | list) else np.broadcast_to(lengths, (len(sizes),))
-    return sizes, tuple(float(x) for x in extents)
+    return sizes, tuple(map(float, extents))

@@ -72,7 +72,7 @@ class TaskSpace:
 
     def norm_squared(self, x: Array) -> Array:
         flat = self.coordinates(x)
-        return np.sum(np.multiply(flat, flat, out=flat), axis=-1)
+        return np.einsum("...k,...k->...", flat, flat)
 
     def norm(self, x: Array) -> Array:
         return np.sqrt(self.norm_squared(x))

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift_rows, namespace, some_rows
-from physrank.physics.glance import Rows
+from physrank.physics.glance import Rows, when
 from physrank.physics.problem import NonlinearSolve, Problem
 from physrank.physics.solvers import Solve
 
@@ -38,13 +38,13 @@ class Refines(Protocol):
 class Glances(Protocol):
     """It can say for less than the price of a residual what its grid has against a state that came from a coarser one."""
 
-    def glance(self, state: Array) -> Array:
-        """Roughly L⁻¹(−A(state)), from some of its rows."""
+    def glance(self, state: Array, counts: Any = True) -> Array:
+        """Roughly L⁻¹(−A(state)), from some of its rows; anything, for less, where that does not count."""
         ...
 
-    def pushes(self, rows: Rows, steps: int) -> Array:
+    def pushes(self, rows: Rows, steps: int, counts: Any = True) -> Array:
         """What those rows have against a trajectory of so many steps, one by one: their sum is the last row of the above.
-        `rows(numbers)` gives its rows, so that no others need be lifted."""
+        `rows(numbers)` gives its rows, so that no others need be lifted. `counts`: as above."""
         ...
 
 
@@ -140,11 +140,14 @@ def refine(problem: Problem, base: Array, state: Array) -> Array:
     return tangent.solve(-defect).value
 
 
-def glance(problem: Problem, state: Array) -> Array:
-    """Roughly how far the problem's grid would move a state that came from a coarser one."""
+def glance(problem: Problem, state: Array, counts: Any = True) -> Array:
+    """Roughly how far the problem's grid would move a state that came from a coarser one; anything, where no truth value,
+    maybe a traced one, `counts` on it."""
     if isinstance(problem, Glances):
-        return problem.glance(state)
-    return problem.polish(state) if isinstance(problem, Polishes) else refine(problem, state, state)
+        return problem.glance(state, counts)
+    return when(
+        counts, lambda: problem.polish(state) if isinstance(problem, Polishes) else refine(problem, state, state)
+    )
 
 
 def solve_roughly(problem: Problem, guess: Array) -> NonlinearSolve:
@@ -230,7 +233,12 @@ def tail(problem: Problem, field: Any) -> Any:
     A problem may say `carried`, the part of the spectrum that its scheme fills.
     """
     where = grid(problem)
-    return np.zeros(()) if where is None else where.tail(field, getattr(problem, "carried", 1.0))
+    return np.zeros(()) if where is None else where.tail(field, carried(problem))
+
+
+def carried(problem: Problem) -> Any:
+    """The part of the spectrum of its grid that a problem's scheme fills."""
+    return getattr(problem, "carried", 1.0)
 
 
 def output(problem: Problem) -> str:

@@ -1,7 +1,7 @@
 """Evolution equations: problems whose constraint is a march that they state, on as few points and rows as one likes."""
 
 import abc
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import equinox as eqx
 import jax
@@ -73,11 +73,11 @@ class Evolution(Problem):
     def refine(self, base: Array, state: Array) -> Array:
         return self.marching.refine(base, state)
 
-    def glance(self, state: Array) -> Array:
-        return self.marching.glance(state)
+    def glance(self, state: Array, counts: Any = True) -> Array:
+        return self.marching.glance(state, counts)
 
-    def pushes(self, rows: Rows, steps: int) -> Array:
-        return self.marching.pushes(rows, steps)
+    def pushes(self, rows: Rows, steps: int, counts: Any = True) -> Array:
+        return self.marching.pushes(rows, steps, counts)
 
     def solve(self, guess: Array) -> NonlinearSolve:
         return self.marching.solve(guess)

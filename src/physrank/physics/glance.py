@@ -49,9 +49,9 @@ class March(Protocol):
     def diagonal(self, after: Array, now: Array, forcing: Any) -> Any: ...
 
 
-def glance(march: March, state: Array) -> Array:
+def glance(march: March, state: Array, counts: Any = True) -> Array:
     """How far a trajectory would move, roughly: what some steps have against it, added up."""
-    rows, pushed = pushes(march, lambda places: state[places], len(state) - 1)
+    rows, pushed = pushes(march, lambda places: state[places], len(state) - 1, counts)
     if march.host:
         whole: Any = np.zeros_like(state)
         np.add.at(whole, np.asarray(rows), pushed)
@@ -59,12 +59,12 @@ def glance(march: March, state: Array) -> Array:
     return jnp.cumsum(jnp.zeros_like(state).at[rows].add(pushed), axis=0)
 
 
-def pushes(march: March, rows: Rows, steps: int) -> tuple[Array, Array]:
+def pushes(march: March, rows: Rows, steps: int, counts: Any = True) -> tuple[Array, Array]:
     """What the initial state and some steps have against a trajectory, and on which rows: evenly spread steps stand for the
     others, those with the strongest force for themselves.
 
     A step that is told the time may do at one moment what it does at no other, and nothing in its data says when: there
-    every step is asked.
+    every step is asked. None is, unless what they say `counts`.
     """
     number = steps if march.times is not None else min(GLANCED, steps)
     spread = np.unique(np.round(np.linspace(0, steps - 1, number)).astype(int))
@@ -86,10 +86,18 @@ def pushes(march: March, rows: Rows, steps: int) -> tuple[Array, Array]:
 
     first, now, after = rows(xp.zeros(1, chosen.dtype)), rows(chosen), rows(chosen + 1)
     given = jax.tree.map(lambda leaf: leaf[chosen], march.per_step)
-    pushed = compute.each(lambda row: against(*row), (given, after, now), march)
+    pushed = when(counts, lambda: compute.each(lambda row: against(*row), (given, after, now), march))
     pushed = pushed * share.reshape(-1, *[1] * (now.ndim - 1))
     places = xp.concatenate([xp.zeros(1, chosen.dtype), chosen + 1])
     return places, xp.concatenate([march.initial - first, pushed])
+
+
+def when(counts: Any, function: Callable[[], Any]) -> Any:
+    """`function()`, or zeros like it for less where that does not count. What it takes from outside is copied: little."""
+    if counts is True:
+        return function()
+    zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(function))
+    return jax.lax.cond(counts, function, lambda: zeros)
 
 
 def _strength(xp: Any, force: Array) -> Array:

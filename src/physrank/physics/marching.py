@@ -214,11 +214,11 @@ class Marching(Problem):
             return sweep(self, state, None, rough=True)[1].value
         return self.correct(state)[1].value if self.implicit else self.solve(state).state - state
 
-    def glance(self, state: Array) -> Array:
-        return glance(self, state)
+    def glance(self, state: Array, counts: Any = True) -> Array:
+        return glance(self, state, counts)
 
-    def pushes(self, rows: Rows, steps: int) -> Array:
-        return pushes(self, rows, steps)[1]
+    def pushes(self, rows: Rows, steps: int, counts: Any = True) -> Array:
+        return pushes(self, rows, steps, counts)[1]
 
     def residual_energy(self, defect: Array) -> Float[Array, ""]:
         weights = 1 / self.initial.size if self.residual_weights is None else self.residual_weights

@@ -35,7 +35,7 @@ def notes(candidates: Candidates, rung: Rung, left_out: dict[str, str]) -> tuple
         found.append("only one valid candidate: there is nothing to rank, but its error estimate stands")
     elif rung.question.all_equal:
         found.append("all candidates give the same output: every pair is a tie")
-    elif rung.failed is None and np.nanmin(rung.scores) >= rung.size(rung.proxy) ** 2 > 0:
+    elif rung.failed is None and np.nanmin(rung.scores) >= rung.proxy_size**2 > 0:
         found.append(USELESS)
     found += [f"{_list(names, len(candidates.names))}: {concern}" for concern, names in candidates.concerns.items()]
     found += [f"{name} had no part in the anchor: {why}" for name, why in left_out.items()]

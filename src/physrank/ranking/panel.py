@@ -194,10 +194,7 @@ def select(
             if rule is not None:
                 stated = None if bound is None else bound / tally.unit / tally.unit
                 duels = duels or _duels(len(tally.names), rule, stated, len(failed))
-                unknown = np.full((len(tally.names),) * 2, np.inf)  # it is let in, but helps to settle nothing
-                duels.see(
-                    np.where(tally.alive, scores.values, np.nan), unknown if scores.unresolved else tally.doubt(scores)
-                )
+                duels.see(np.where(tally.alive, scores.values, np.nan), tally.doubt(scores))
                 if tally.alive.any() and duels.settled(tally.alive, error):
                     break
     if tally is None:

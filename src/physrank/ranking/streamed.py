@@ -158,9 +158,10 @@ def _uncertainty(rung: Rung, scores: Array, products: list[Array]) -> Array | No
     if len(scores) > PAIRS or not products:
         return None
     norms = np.sqrt(scores)
-    found = 2 * rung.algebra * (norms[:, None] + norms[None, :])
+    apart = np.where(np.eye(len(norms), dtype=bool), 0.0, norms[:, None] + norms)
+    found = 2 * (rung.algebra + SAFETY * rung.after_next) * apart
     for product in products:
-        found += 2 * SAFETY * np.abs(product[:, None] - product[None, :])
+        found += 2 * SAFETY * np.abs(product[:, None] - product)
     if rung.seen.free or rung.extra:  # what the equation or the grid does not determine
         found += np.where(np.eye(len(found), dtype=bool), 0.0, np.inf)
     return found

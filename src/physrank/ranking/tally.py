@@ -38,7 +38,10 @@ class Tally:
 
     @staticmethod
     def doubt(scores: Scores) -> Array:
+        """How far each gap may move; anywhere, where the input is unresolved: it is let in, but helps to settle nothing."""
         number = len(scores.names)
+        if scores.unresolved:
+            return np.where(np.eye(number, dtype=bool), 0.0, np.inf)
         return np.full((number, number), np.nan) if scores.uncertainty is None else scores.uncertainty
 
     @property

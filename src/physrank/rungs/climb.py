@@ -22,6 +22,10 @@ from physrank.rungs.solve import retried, solve_rung, solved
 
 ARITHMETIC = 6  # of rungs: raised when what they compute changes, since studies keep what it found
 ENOUGH = 1e-4  # ‖residual‖ / ‖rhs‖ at which an iteration ends, if pairs are separated from what it leaves
+STRAYED = (
+    "no correction from the candidates held, so the equation was solved from where they are: if it has several solutions, "
+    "this one need not be theirs"
+)
 STEPPED = 2  # pairs of steps: each takes away a hundredfold where it serves at all
 
 
@@ -31,7 +35,8 @@ def climb(climbers: Sequence[Climber], effort: Effort, correction: Correction, w
     if effort.early and isinstance(climbers[0].problem, capabilities.Polishes):
         _descend(climbers, levels[: effort.levels], width)
     elif effort.early:
-        _ascend(climbers, levels[-effort.levels :], width)
+        for chosen, some in _by_start(climbers, levels, effort.levels).items():
+            _ascend(some, chosen, width)
     _on_grid([c for c in climbers if not c.settled], effort, correction, width)
     if not effort.early:
         _compare(climbers, levels[-effort.levels :], width)
@@ -48,14 +53,27 @@ def _together(
     return ((climber, one, seconds) for climber, one in zip(climbers, found, strict=True))
 
 
+def _by_start(
+    climbers: Sequence[Climber], levels: tuple[int, ...], number: int
+) -> dict[tuple[int, ...], list[Climber]]:
+    """Who stands on which levels: the finest ones, or as many from a grid further down where that will do."""
+    found: dict[tuple[int, ...], list[Climber]] = {}
+    for climber in climbers:
+        first = max(len(levels) - number, 0)
+        while first > 0 and climber.expects_nothing_above(levels[first - 1]):
+            first -= 1
+        found.setdefault(levels[first : first + number], []).append(climber)
+    return found
+
+
 def _ascend(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> None:
     """Level by level, until the difference of two settles it and the problem's own grid does not object. One level alone
     settles nothing, so the first two are one program."""
     going, first = list(climbers), climbers[0]
     groups = [tuple(levels[:2]), *((level,) for level in levels[2:])] if levels else []
     for group in groups:
-        under, fixed = [c.under for c in going], (group, first.question.task, first.shape, group is groups[0])
-        for climber, (standings, look), seconds in _together(nested.stand, going, under, width, *fixed):
+        footings, fixed = [c.footing for c in going], (group, first.question.task, first.shape, group is groups[0])
+        for climber, (standings, look), seconds in _together(nested.stand, going, footings, width, *fixed):
             climber.stood(standings, look, seconds)
         going = [c for c in going if not c.settled]
         if not going:
@@ -167,6 +185,8 @@ def _outright(climbers: Sequence[Climber], width: int) -> None:
     solutions = _together(solved, climbers, guesses, width)
     for guess, (climber, first, seconds) in zip(guesses, solutions, strict=True):
         found, remarks = retried(climber.problem, guess, first)
+        if not marched and climber.rung is not None:  # a response that failed
+            remarks = (*remarks, STRAYED)
         if found.failed is None or climber.rung is None:
             climber.arrived(replace(solve_rung(climber.problem, climber.question, found, seconds), remarks=remarks))
 

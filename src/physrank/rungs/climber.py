@@ -12,12 +12,13 @@ from physrank.rungs import nested
 from physrank.rungs.asked import Asked
 from physrank.rungs.effort import Spent
 from physrank.rungs.evidence import BelowGrid, Coarse, OnGrid, Seen
-from physrank.rungs.question import Question
+from physrank.rungs.question import MANY, Question, median
 from physrank.rungs.rung import Rung
 
 STEPS, LOOK = "steps on the problem's grid", "a look at the problem's grid"
 SMOOTH = 1e-10  # of the variance where a grid ends: what is lost there has 1e-5 of the size of the rest
 HIDDEN = 0.1  # of a step of what is smooth that the rest may be
+NOISE = 2.0  # times what lies above a grid twice as fine that may lie above a grid: structure decays by tens
 CONTRACTS = 0.5  # of a step that the next one may be: beyond that, steps say nothing
 
 
@@ -68,13 +69,28 @@ class Climber:
         return self._middle if self.below is None else np.asarray(self.below.state)
 
     @property
+    def footing(self) -> nested.Footing:
+        """`under`, and whether the level that was stood on last resolved its state: else the next one does not count."""
+        return self.under, np.asarray(self.below is not None and self.below.resolved)  # pyright: ignore[reportReturnType]
+
+    @property
     def _middle(self) -> Array:
-        """The median of the candidates, which no outlier moves, on a few points: a place to start from, no more."""
+        """The median of some candidates, which no outlier moves, on a few points: a place to start from, no more."""
         grid = capabilities.grid(self.problem)
-        strides = [1] * len(self.shape)
+        strides = [max(len(self.states) // MANY, 1), *[1] * len(self.shape)]
         if grid is not None:
             strides[len(strides) - len(grid.shape) :] = [max(n // 16, 1) for n in grid.shape]
-        return np.median(self.states[(slice(None), *(slice(None, None, step) for step in strides))], axis=0)
+        return median(self.states[tuple(slice(None, None, step) for step in strides)])
+
+    def expects_nothing_above(self, level: int) -> bool:
+        """Whether the candidates have about the same where this grid ends as where one twice as fine does: that is noise of
+        theirs, and no reason to begin on the finer one. A guess, which costs two grids where it is wrong."""
+        grid = capabilities.grid(self.problem)
+        if grid is None or not self.question.task.last:
+            return False
+        ends = [capabilities.carried(self.problem) / 2**k for k in (level, level - 1)]
+        here, finer = grid.tails(self.states[:, -1].mean(axis=0), ends)
+        return bool(here <= min(nested.RESOLVED, NOISE * finer))
 
     def stood(self, standings: Sequence[nested.Standing], look: nested.Look, seconds: float) -> None:
         """Coarser grids are reached. One counts only above another that resolved its state: the two tell how far it is off,
@@ -148,10 +164,11 @@ class Climber:
 
     @property
     def smooth(self) -> bool:
-        """Whether an explicit march ends so smooth that a coarser one, nearly as dear as the march, need not be asked."""
+        """Whether an explicit march is so smooth where the task looks that a coarser one, hardly cheaper, is not asked."""
         if self.rung is None or not capabilities.cheap_to_solve(self.problem):
             return False
-        return float(capabilities.tail(self.problem, self.rung.state[-1])) <= SMOOTH
+        looked = self.rung.state[-1] if self.question.task.last else self.rung.state
+        return float(capabilities.tail(self.problem, looked)) <= SMOOTH
 
     @property
     def wants_finer(self) -> bool:

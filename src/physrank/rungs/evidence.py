@@ -88,6 +88,8 @@ class OnGrid:
         linear, proxy = task.proxies(self.base, self.state)
 
         def change(movement: Array) -> Array:
+            if task.selects:
+                return task.outputs(movement[None])[0]
             return task.outputs((self.state + movement)[None])[0] - proxy
 
         size = max(float(np.abs(self.state).max(initial=0.0)), 1e-300) if self.free else 1.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -34,8 +34,12 @@ class Standing(eqx.Module):
     solved: Bool[JaxArray, ""]
 
     @property
+    def resolves(self) -> Bool[JaxArray, ""]:
+        return self.solved & (self.tail <= RESOLVED) & (self.lost <= KEPT)
+
+    @property
     def resolved(self) -> bool:
-        return bool(self.solved) and float(self.tail) <= RESOLVED and float(self.lost) <= KEPT
+        return bool(self.resolves)
 
 
 class Steps(eqx.Module):
@@ -52,14 +56,21 @@ def levels(problem: Problem) -> tuple[int, ...]:
     if compute.on_host(problem):
         return _worthwhile(problem, capabilities.coarser)
     leaves, structure = jax.tree.flatten(problem)
-    shapes = (jax.ShapeDtypeStruct(x.shape, x.dtype) if hasattr(x, "dtype") else x for x in leaves)
-    return _levels(structure, tuple(shapes))
+    return _levels(structure, tuple(_Shaped(x.shape, x.dtype) if hasattr(x, "dtype") else x for x in leaves))
+
+
+class _Shaped(NamedTuple):
+    """What is told of an array: made and compared faster than what JAX has for it."""
+
+    shape: tuple[int, ...]
+    dtype: Any
 
 
 @lru_cache(maxsize=64)
 def _levels(structure: Any, leaves: tuple[Any, ...]) -> tuple[int, ...]:
+    shapes = [jax.ShapeDtypeStruct(*leaf) if isinstance(leaf, _Shaped) else leaf for leaf in leaves]
     with compute.double():
-        return _worthwhile(jax.tree.unflatten(structure, leaves), partial(eqx.filter_eval_shape, capabilities.coarser))
+        return _worthwhile(jax.tree.unflatten(structure, shapes), partial(eqx.filter_eval_shape, capabilities.coarser))
 
 
 def _worthwhile(problem: Problem, coarser: Callable[[Problem, int], Problem | None]) -> tuple[int, ...]:
@@ -85,17 +96,24 @@ class Look(eqx.Module):
 
 
 def stand(
-    problem: Problem, below: JaxArray, levels: tuple[int, ...], task: Task, shape: tuple[int, ...], lowest: bool
+    problem: Problem, footing: "Footing", levels: tuple[int, ...], task: Task, shape: tuple[int, ...], lowest: bool
 ) -> tuple[list[Standing], Look]:
-    """Stand on some levels in turn, coarsest first, and look from the last at the problem's own grid: one program.
+    """Stand on some levels in turn, coarsest first, and look from the last at the problem's own grid: one program. Nobody
+    looks from a level that does not count.
 
-    For the lowest level, `below` is a state on the problem's own grid from which a solve may start.
+    For the lowest level, `footing` has a state on the problem's own grid from which a solve may start.
     """
     standings, given = [], _on_grid(problem)
+    below, resolves = footing
     for level in levels:
         standings.append(_stand(problem, given, below, level, task, shape, lowest))
         below, lowest = standings[-1].state if below.ndim else below, False
-    return standings, unseen(problem, standings[-1].state, levels[-1], task, shape)
+        resolves = resolves if level == levels[-1] else standings[-1].resolves
+    counts = True if compute.on_host(problem) else resolves & standings[-1].solved
+    return standings, unseen(problem, standings[-1].state, levels[-1], task, shape, counts)
+
+
+Footing = tuple[JaxArray, Bool[JaxArray, ""]]  # the state of the level below, and whether that resolved it
 
 
 def _stand(
@@ -222,13 +240,14 @@ def _two(problem: Any, state: JaxArray, second: Callable[[JaxArray], tuple[JaxAr
     return Steps(state + first + last, last, contraction, hidden / jnp.maximum(norm(last), floor))
 
 
-def unseen(problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...]) -> Look:
-    """What the problem's own grid has to say against a state of a coarser one."""
+def unseen(problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...], counts: Any) -> Look:
+    """What the problem's own grid has to say against a state of a coarser one; anything where it does not count."""
     if task.last and isinstance(problem, capabilities.Glances):
-        parts = problem.pushes(lambda places: capabilities.raised_rows(problem, state, places, shape), shape[0] - 1)
+        rows = partial(capabilities.raised_rows, problem, state, shape=shape)
+        parts = problem.pushes(rows, shape[0] - 1, counts)
     else:
         whole = capabilities.raised(problem, state, shape)
-        parts = (task.map(whole + capabilities.glance(problem, whole)) - task.map(whole))[None]
+        parts = (task.map(whole + capabilities.glance(problem, whole, counts)) - task.map(whole))[None]
     coarse, grid = capabilities.coarser(problem, level), capabilities.grid(problem)
     below = None if coarse is None else capabilities.grid(coarse)
     if grid is None or below is None or parts.shape[parts.ndim - len(grid.shape) :] != grid.shape:

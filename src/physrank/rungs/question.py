@@ -18,7 +18,7 @@ from physrank.tasks import Task
 MANY = 64  # candidates up to which every distance between two of them is computed
 FAR = 100.0  # times as far from the middle of the candidates as half of them: no place to measure differences from
 CANCELLED = 1e-3  # of its terms: a squared distance below is computed from differences
-BLOCK = 1 << 15  # numbers that are worked on at a time: they stay in the cache, and no new memory is asked for
+BLOCK = 1 << 16  # numbers that are worked on at a time: they stay in the cache, and no new memory is asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +60,15 @@ class Question:
         seen = self.outputs[(slice(None), *strides)]
         counts = ~np.isnan(seen[(slice(None), *[0] * (seen.ndim - 1))])
         with np.errstate(over="ignore", invalid="ignore"):
-            middle = np.median(seen.real[counts], axis=0) + (
-                1j * np.median(seen.imag[counts], axis=0) if np.iscomplexobj(seen) else 0.0
-            )
-            apart = np.abs(seen - middle).max(axis=tuple(range(1, seen.ndim)), initial=0.0)
-            near = counts & (apart <= FAR * np.median(apart[counts]))
+            among = seen[counts]
+            middle = median(among.real) + 1j * median(among.imag) if np.iscomplexobj(seen) else median(among)
+            apart = np.abs(seen - middle).reshape(len(seen), -1).max(axis=1, initial=0.0)
+            near = counts & (apart <= FAR * median(apart[counts]))
         return self.outputs[int(np.argmax(near if near.any() else counts))]
 
-    def _rows(self, outputs: Array) -> Array:
+    def _rows(self, outputs: Array, room: Array | None = None) -> Array:
         """√M (y_i − c) as rows, in units: differences first, so that large common parts do not cancel."""
-        apart = outputs - self.centre
+        apart = np.subtract(outputs, self.centre, out=None if room is None else room[: len(outputs)])
         return self.space.coordinates(apart if self.unit == 1.0 else apart / self.unit, overwrite=True)
 
     @cached_property
@@ -89,27 +88,44 @@ class Question:
         number, few, first = len(self.outputs), not self.many, not self._known
         products, squares = np.zeros((len(changes), number)), np.zeros((number, number) if few else number)
         with np.errstate(invalid="ignore", over="ignore"):
-            across = self.space.coordinates(self.measured(np.stack(changes)))
             if few and self.space.separable and not np.iscomplexobj(self.outputs):
-                flat, centre, roots = self.outputs.reshape(number, -1), self.centre.ravel(), self.space.roots.ravel()
-                width = max(BLOCK // number, 1)
-                for start in range(0, flat.shape[1], width):
-                    part = slice(start, start + width)
-                    rows = flat[:, part] - centre[part]
-                    rows *= roots[part] / self.unit
-                    products += across[:, part] @ rows.T
-                    squares += rows @ rows.T if first else 0.0
+                found = self._in_parts(changes, first)
+                products, squares = found[: len(changes)], found[len(changes) :]
             elif few:
                 rows = self._rows(self.outputs)
-                products, squares = across @ rows.T, rows @ rows.T
+                products, squares = self._across(changes) @ rows.T, rows @ rows.T
             else:
-                for part, block in _blocks(self.outputs):
-                    rows = self._rows(block)
+                across, blocks = self._across(changes), _blocks(self.outputs)
+                room = np.empty_like(blocks[0][1])
+                for part, block in blocks:
+                    rows = self._rows(block, room)
                     products[:, part] = across @ rows.T
                     squares[part] = np.einsum("nk,nk->n", rows, rows)
         if first:
             self._known.update(squares=np.diagonal(squares) if few else squares, all=squares)
         return products
+
+    def _across(self, changes: Sequence[Array]) -> Array:
+        """√M of every change, in units."""
+        return self.space.coordinates(self.measured(np.stack(changes)))
+
+    def _in_parts(self, changes: Sequence[Array], first: bool) -> Array:
+        """⟨x, y_i − c⟩ for every change x, and the `first` time for every x = y_j − c as well, all in the same memory: some
+        entries of changes and candidates side by side, weighted, and one product."""
+        number, given = len(self.outputs), len(changes)
+        flat, centre, roots = self.outputs.reshape(number, -1), self.centre.ravel(), self.space.roots.ravel()
+        scale = roots if self.unit == 1.0 else roots / self.unit
+        lines, width = [change.ravel() for change in changes], max(BLOCK // (given + number), 1)
+        room, found = np.empty((given + number, min(width, len(roots)))), np.zeros((given + first * number, number))
+        for start in range(0, len(roots), width):
+            part = slice(start, start + width)
+            rows = room[:, : len(roots[part])]
+            for row, line in zip(rows, lines, strict=False):
+                row[:] = line[part]
+            np.subtract(flat[:, part], centre[part], out=rows[given:])
+            rows *= scale[part]
+            found += rows[: len(found)] @ rows[given:].T
+        return found
 
     @cached_property
     def distances(self) -> Array:
@@ -120,9 +136,11 @@ class Question:
                 return np.add.outer(np.sqrt(squares), np.sqrt(squares))
             terms = squares[:, None] + squares[None, :]
             found = terms - 2 * self._known["all"]
-            for i, j in np.argwhere(np.triu(~(found > CANCELLED * terms), 1)):
-                rows = self._rows(self.outputs[[i, j]])
-                found[i, j] = found[j, i] = np.sum((rows[0] - rows[1]) ** 2)
+            apart = found > CANCELLED * terms
+            if np.count_nonzero(apart) < found.size - len(found):  # nobody is apart from himself
+                for i, j in np.argwhere(np.triu(~apart, 1)):
+                    rows = self._rows(self.outputs[[i, j]])
+                    found[i, j] = found[j, i] = np.sum((rows[0] - rows[1]) ** 2)
             np.fill_diagonal(found, np.where(np.isnan(squares), np.nan, 0.0))
             return np.sqrt(found)
 
@@ -167,6 +185,12 @@ class Question:
                 apart = self.space.coordinates(self.measured(self.outputs[i] - proxy))
                 found[i] = np.sum(apart**2)
         return found
+
+
+def median(values: Array) -> Array:
+    """Along the first axis: as NumPy's, which takes longer to begin than a few candidates to be sorted."""
+    ordered, half = np.sort(values, axis=0), len(values) // 2
+    return ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def _blocks(outputs: Array) -> list[tuple[slice, Array]]:

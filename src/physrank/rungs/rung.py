@@ -19,7 +19,7 @@ from physrank.rungs.question import Question
 SAFETY = 2.0  # a gap is settled when it exceeds so many times what a further correction would move it by
 ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
 PROXY, UNSEEN = "the proxy", "unseen"  # beside the causes of doubt
-ANSWERED = ("scores", "gaps", "leader", "_relative", "algebra", "_last")  # what does not depend on doubts
+ANSWERED = ("scores", "gaps", "leader", "_relative", "algebra", "proxy_size", "_last")  # what does not depend on doubts
 BLIND = 1e-6  # a pair differs along a direction when the cosine exceeds this
 
 
@@ -130,7 +130,7 @@ class Rung:
     @cached_property
     def algebra(self) -> float:
         """How far q may be off because the solve stopped at ℓ, and because numbers are rounded."""
-        rounding = ROUND_OFF * self.size(self.proxy)
+        rounding = ROUND_OFF * self.proxy_size
         if self.response is None:
             return rounding
         defect = float(self.response.defect_norm)
@@ -160,6 +160,11 @@ class Rung:
         if loose == 0 or change is None:
             return 0.0
         return loose * max(self._held(change), loose * self._held(self._last))
+
+    @cached_property
+    def proxy_size(self) -> float:
+        """‖q‖ in units."""
+        return self.size(self.proxy)
 
     def size(self, output: Array) -> float:
         """‖output‖ in units."""

@@ -28,6 +28,8 @@ def test_only_ways_that_settle_everything_count():
     settled[0, 0, 1, 0] = False
     row = phase._table(found)
     assert row["cheapest"] == [[1]] and row["seconds"] == [[[None, 2.0, 3.0, 9.0]]] and row["settled"] == [1, 2, 2, 2]
+    seconds[..., 3] = 0.5  # the ladder is none of the ways that it chooses from
+    assert phase._table(found)["cheapest"] == [[1]]
     settled[...] = False
     assert phase._table(found)["cheapest"] == [[-1]]
     result = {"table": {"burgers": {"96": row}}}

@@ -104,7 +104,11 @@ def _functionals(path: Path, outputs: JaxArray, points: int) -> tuple[JaxArray, 
         tall, tilted = jnp.max(line.largest(s)), jnp.max(line.largest(steep), axis=0)
         bent = 3 * jnp.max(line.norm(jnp.diff(z, axis=0)), axis=0) / step
         stiff = jnp.max(line.norm(times(line.symbol, z)), axis=0)
-        off = 64 * UNIT * (bent + stiff) + 2 * line.blur * (tall * slope + tilted * jnp.max(size)) + SMALL / step
+        off = (
+            64 * UNIT * (bent + stiff)
+            + 2 * line.blur * (tall * slope + tilted * jnp.max(size))
+            + SMALL * (1 + 1 / step)
+        )
         # ⟨r, z⟩ and ⟨jump, z⟩: what r is off by, and sums over modes and nodes.
         sides, rough = jnp.max(line.norm(z), axis=0), jnp.max(line.norm(r))
         unsure = step * (error + 2.0**-34 * rough) * sides + 2.0**-40 * line.norm(jump) * sides

@@ -12,6 +12,8 @@ def test_an_unresolved_input_does_not_choose_the_first_candidate():
     scores[:, :, 3] = 0.5
     scores[0, 2] = np.nan
     np.testing.assert_array_equal(choosing.winners(scores), [3, 3])
+    scores[:, :, 0], scores[1, 2, 0] = 0.55, np.nan  # nor does one without a score win by that
+    np.testing.assert_array_equal(choosing.winners(scores), [3, 3])
     with pytest.raises(ValueError, match="nothing to choose from"):
         choosing.winners(np.full((1, 3, 4), np.nan))
 
