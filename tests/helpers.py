@@ -16,9 +16,9 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"  # beside the c
 EXTERNAL = Path(os.environ.get("PHYSRANK_EXTERNAL_DATA", BESIDE))  # data written by others
 
 
-def wide():
+def wide(listed="wide.txt"):
     """(seconds, test) of what tests/wide.txt lists: a test of a file, or one case of it."""
-    text = (Path(__file__).parent / "wide.txt").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / listed).read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return [(float(seconds), test) for seconds, test in (line.split(" ", 1) for line in lines)]
 

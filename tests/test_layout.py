@@ -104,3 +104,15 @@ def test_what_is_left_to_the_slow_lane_exists_and_leaves_its_files_something_to_
         whole = {test.partition("::")[2] for _, test in listed if test.startswith(f"{name}::")}
         assert {test.partition("[")[0] for test in whole} <= set(functions), name
         assert set(functions) - whole, name
+
+
+def marked_slow(text):
+    """Functions of which all or some cases are for the slow lane alone."""
+    functions = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+    return {each.name for each in functions if any("mark.slow" in ast.unparse(d) for d in each.decorator_list)}
+
+
+def test_what_is_marked_slow_is_listed_with_its_time():
+    marked = {f"{relative(path)}::{name}" for path in FILES for name in marked_slow(path.read_text(encoding="utf-8"))}
+    assert marked == {test for _, test in wide("slow.txt")} and len(marked) >= 10
+    assert marked_slow("@pytest.mark.slow\ndef test_a(): ...\n\ndef test_b(): ...") == {"test_a"}
