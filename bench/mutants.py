@@ -162,10 +162,11 @@ def in_copy(copy: Path, tests: tuple[str, ...], log: Path) -> None:
     os.chdir(copy)
     os.environ["PYTHONPATH"] = str(copy / "src")  # of processes that tests start
     sys.path.insert(0, str(copy / "src"))
-    # One example that fails is enough: nobody reads a smaller one.
-    settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], derandomize=True, database=None)
-    settings.load_profile("mutants")
+    # One example that fails is enough: nobody reads a smaller one. And a slow one has noticed nothing.
+    phases = [Phase.explicit, Phase.generate]
+    settings.register_profile("mutants", phases=phases, derandomize=True, database=None, deadline=None)
     quick = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
+    quick.append("--hypothesis-profile=mutants")  # tests have one of their own; what is named here comes after it
     chosen = [f"tests/{test}" if test[0] != "-" else f"--deselect=tests/{test[1:]}" for test in tests]
     code = pytest.main([*quick, *chosen])
     tried = Path(sys.modules["physrank"].__file__ or "").is_relative_to(copy)

@@ -21,12 +21,16 @@ if "PHYSRANK_OPTIMISED" not in os.environ:  # read when JAX first compiles; proc
 
 import jax
 import pytest
+from hypothesis import settings
 
 from helpers import EXTERNAL, wide
 from physrank import double
 from physrank.physics import rescue
 
 sys.modules.setdefault("wandb", None)  # neuralop would load it, for seconds; it does without where there is none
+
+settings.register_profile("unhurried", deadline=None)  # a machine that pauses is no fault of a law
+settings.load_profile("unhurried")
 
 gc.set_threshold(50_000, 20, 50)  # tracing makes many objects that live
 
