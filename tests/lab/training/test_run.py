@@ -113,6 +113,22 @@ def test_workers_leave_control_c_to_their_parent():
         signal.signal(signal.SIGINT, before)
 
 
+def test_workers_keep_to_one_thread_each(monkeypatch):
+    """Labels are solved by NumPy and SciPy, whose threads torch's setting does not reach."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    with parallel._pinned():
+        assert os.environ["OMP_NUM_THREADS"] == os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    assert os.environ["OMP_NUM_THREADS"] == "2"  # the parent's own
+    assert "OPENBLAS_NUM_THREADS" not in os.environ
+
+
+def test_a_worker_whose_parent_is_gone_ends_without_a_word(tmp_path):
+    mine, theirs = multiprocessing.Pipe()
+    mine.close()
+    parallel._work(tmp_path, TINY, theirs, os.getpid())
+
+
 def test_jobs_are_handed_out_and_a_worker_that_dies_is_noticed():
     (mine, theirs), (other, others) = multiprocessing.Pipe(), multiprocessing.Pipe()
     for wire, runs in ((theirs, ("one", "three")), (others, ("two",))):

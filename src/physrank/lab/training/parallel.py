@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +17,7 @@ from physrank.lab.libraries import AnyLibrary, Profile, RolloutLibrary
 from physrank.lab.store import trajectories
 from physrank.lab.store.files import StoreError
 from physrank.lab.training.run import train_run
+from physrank.scale import PINNED
 
 Progress = Callable[[str, int, int], None]  # run, epochs done, epochs in all
 
@@ -34,7 +35,7 @@ def train(
     context = multiprocessing.get_context("spawn")  # torch and JAX keep threads, which fork does not carry over
     # Pipes, not queues: a queue's semaphores outlive a program that is interrupted, and Python says so.
     processes, wires = [], []
-    with _deaf():
+    with _deaf(), _pinned():
         for _ in range(min(workers or os.cpu_count() or 1, len(wanted))):
             mine, theirs = context.Pipe()
             process = context.Process(target=_work, args=(store, profile, theirs, os.getpid()), daemon=True)
@@ -87,7 +88,28 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+@contextmanager
+def _pinned() -> Iterator[None]:
+    """Processes started here keep to one thread in every library: labels are solved by others than torch, and more threads
+    than cores wait for each other."""
+    before = {name: os.environ.get(name) for name in PINNED}
+    os.environ.update(PINNED)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
 def _work(store: Path, profile: Profile, wire: Any, parent: int) -> None:
+    with suppress(EOFError, BrokenPipeError):  # whoever asked for it is gone
+        _runs(store, profile, wire, parent)
+
+
+def _runs(store: Path, profile: Profile, wire: Any, parent: int) -> None:
     """One run after the other: (name, epoch, None) as it goes on, (name, None, None) when it is done, a failure as a text."""
     while True:
         library, run = wire.recv()
