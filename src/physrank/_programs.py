@@ -16,8 +16,9 @@ QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": Fal
 Arrays = (jax.Array, np.ndarray, np.generic)
 
 
-def call(function: Callable[..., Any], quick: bool, *arguments: Any) -> Any:
-    """`function(*arguments)`, compiled once per shape and per whatever in the arguments is no array."""
+def call(function: Callable[..., Any], quick: bool, *arguments: Any, taken: Callable[[Any], Any] | None = None) -> Any:
+    """`function(*arguments)`, compiled once per shape and per whatever in the arguments is no array; of its arrays what
+    `taken` makes of them."""
     program = compiled(function, quick)
     if program._cache_size() >= PROGRAMS:
         # A function that is defined anew for every call is compiled anew, a few megabytes each: of so many, none is kept.
@@ -26,7 +27,7 @@ def call(function: Callable[..., Any], quick: bool, *arguments: Any) -> Any:
     arrays = [leaf for leaf in leaves if isinstance(leaf, Arrays)]
     fixed = tuple(HERE if isinstance(leaf, Arrays) else leaf for leaf in leaves)
     found, told = program((structure, fixed), arrays)
-    return found if told.none else told.put_into(found)
+    return told.put_into(found if taken is None else [taken(array) for array in found])
 
 
 @cache
@@ -37,8 +38,6 @@ def compiled(function: Callable[..., Any], quick: bool) -> Any:
         whole = [next(given) if leaf is HERE else leaf for leaf in leaves]
         found, structure = jax.tree.flatten(function(*jax.tree.unflatten(structure, whole)))
         told = tuple(HERE if isinstance(leaf, Arrays) else leaf for leaf in found)
-        if all(leaf is HERE for leaf in told):
-            return jax.tree.unflatten(structure, found), Told()
         return [leaf for leaf in found if isinstance(leaf, Arrays)], Told(structure, told)
 
     program.__name__ = getattr(function, "__name__", "program")  # what logs and profiles show
@@ -54,14 +53,10 @@ HERE = _Here()
 
 @jax.tree_util.register_pytree_node_class
 class Told:
-    """What a program returns that is no array, with its shape."""
+    """What a program returns that is no array, with its shape: put together once, around the arrays that are wanted."""
 
-    def __init__(self, structure: Any = None, leaves: tuple[Any, ...] = ()):
+    def __init__(self, structure: Any, leaves: tuple[Any, ...]):
         self.structure, self.leaves = structure, leaves
-
-    @property
-    def none(self) -> bool:
-        return self.structure is None
 
     def put_into(self, arrays: Sequence[Any]) -> Any:
         given = iter(arrays)

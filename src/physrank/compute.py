@@ -64,7 +64,7 @@ def run(function: Callable[..., Any], *arguments: Any) -> Any:
         with _explained():
             if (layout := _division.of(*arguments)) is not None:
                 return _divided_run(function, arguments, layout)
-            return _in_numpy(compiled(function, *arguments))
+            return _programs.call(function, _once.get(), *arguments, taken=np.asarray)
 
 
 def compiled(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -7,8 +7,11 @@ import physrank as pr
 from exact import breather, kinks
 from helpers import named_substeps, solve
 from laws import slope
+from physrank import compute
 from physrank.equations import SineGordon
 from physrank.equations.sine_gordon import _curvature
+from physrank.geometry.lifts import lift
+from physrank.physics.levels import altered
 from physrank.physics.transforms import FOURIER_FROM
 
 
@@ -100,3 +103,13 @@ def test_few_points_take_another_way_to_the_same_derivative():
     np.testing.assert_allclose(
         u @ _curvature(points) / 3.0**2, np.fft.irfft(-(k**2) * np.fft.rfft(u), points), atol=1e-8
     )
+
+
+@pytest.mark.parametrize("changed", [None, (0, 0, 5), (1, 3, 0), (2, 0, 0)], ids=["never", "first", "within", "last"])
+def test_a_coarser_grid_has_the_force_whether_it_changes_or_not(changed):
+    """Inside a program, one that never changes is lifted once."""
+    problem = SineGordon(np.sin, np.cos, np.linspace(0, 1, 4), forcing=lambda t, x: np.cos(3 * x) + 0 * t, points=32)
+    if changed is not None:
+        problem = altered(problem, forcing=problem.forcing.at[changed].add(1.0))
+    traced = compute.run(lambda given: given.coarser(1).forcing, problem)
+    np.testing.assert_allclose(traced, lift(np.asarray(problem.forcing), (16,), "fourier"), atol=1e-14)

@@ -35,6 +35,18 @@ def test_a_smooth_library_is_settled_from_a_coarse_grid(smooth):
     assert ranking.space.norm(ranking.proxy - truth) <= ranking.error_uncertainty
 
 
+def test_candidates_say_where_to_start_unless_the_problem_is_marched(smooth):
+    problem, _, candidates = smooth
+    states = np.stack(list(candidates.values()))
+    step = (POINTS + 2) // 16
+    told = Climber(problem, None, None, states, None).under
+    np.testing.assert_array_equal(told, np.median(states[:, ::step, ::step], axis=0))
+    cells = pr.equations.DiffusionReaction(np.ones((2, 32, 32)), np.linspace(0, 1, 6))
+    trajectories = np.ones((3, 6, 2, 32, 32))
+    march = Climber(cells, None, None, trajectories, None).under
+    assert march.shape == (6, 2, 16, 16) and not march.any()
+
+
 def test_a_march_is_settled_on_a_coarse_grid_with_a_look_at_its_own():
     problem = pr.equations.Burgers(lambda x: np.sin(x), 0.05, np.linspace(0, 1, 9), points=128, substeps=8)
     truth = solved(problem)

@@ -5,8 +5,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from physrank import _optional
+from physrank._arrays import as_double
 from physrank.equations._checks import finite_array
 from physrank.geometry.lifts import lagrange_weights, lift
 from physrank.geometry.space import Array
@@ -58,3 +60,18 @@ def resample_forcing(samples: jax.Array, times: jax.Array, kept: Array, count: i
     near = first[..., None] + np.arange(width)
     weights = lagrange_weights(old[near], new)
     return jnp.einsum("...k,...kx->...x", weights.astype(values.dtype), values[near])
+
+
+def lifted_forcing(samples: jax.Array, points: int) -> jax.Array:
+    """`(steps, fractions, x)` on so many points. A force that does not change in time, or is none, is lifted once: that is
+    most of the work of stating a march on a coarse grid."""
+
+    def whole() -> jax.Array:
+        return as_double(lift(samples, (points,), "fourier"))
+
+    def once() -> jax.Array:
+        return jnp.broadcast_to(as_double(lift(samples[:1, :1], (points,), "fourier")), (*samples.shape[:2], points))
+
+    if not isinstance(samples, Tracer):
+        return whole()
+    return jax.lax.cond(jnp.all(samples == samples[:1, :1]), once, whole)

@@ -20,7 +20,7 @@ from physrank.equations._checks import (
     warn_under_resolved,
     whole_number,
 )
-from physrank.equations._sampling import resample_forcing, sample_forcing
+from physrank.equations._sampling import lifted_forcing, resample_forcing, sample_forcing
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift
 from physrank.physics import Evolution, Marching
@@ -151,7 +151,7 @@ class SineGordon(Evolution):
             self,
             initial=as_double(lift(self.initial, (points,), "fourier")),
             times=self.times[kept],
-            forcing=as_double(lift(force, (points,), "fourier")),
+            forcing=lifted_forcing(force, points),
             points=points,
             substeps=substeps,
         )

@@ -165,6 +165,10 @@ def _metric(grid: Grid) -> Metric:
 
 
 def _sizes(shape: int | Sequence[int], lengths: float | Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    if isinstance(shape, int) and isinstance(
+        lengths, int | float
+    ):  # problems make theirs whenever they are asked for it
+        return (shape,), (float(lengths),)
     sizes = tuple(map(int, shape if isinstance(shape, tuple | list) else np.atleast_1d(shape)))
     extents = lengths if isinstance(lengths, tuple | list) else np.broadcast_to(lengths, (len(sizes),))
     return sizes, tuple(map(float, extents))

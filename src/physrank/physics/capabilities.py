@@ -4,6 +4,7 @@ A room that needs one of these asks here and never for a class by name, so that 
 that a shipped one gets.
 """
 
+from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -148,6 +149,22 @@ def glance(problem: Problem, state: Array, counts: Any = True) -> Array:
     return when(
         counts, lambda: problem.polish(state) if isinstance(problem, Polishes) else refine(problem, state, state)
     )
+
+
+def marched(problem: Problem) -> bool:
+    """Whether solving it is a march from its initial state, whatever the guess."""
+    return _offers(type(problem), Glances)
+
+
+def steps_serve(problem: Problem) -> bool:
+    """Whether a few preconditioned steps may do the work of a solve."""
+    return _offers(type(problem), Polishes)
+
+
+@lru_cache(maxsize=256)
+def _offers(kind: type, capability: type) -> bool:
+    """As `isinstance`, which looks at every method of a protocol each time."""
+    return issubclass(kind, capability)
 
 
 def solve_roughly(problem: Problem, guess: Array) -> NonlinearSolve:

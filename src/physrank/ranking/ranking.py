@@ -35,7 +35,6 @@ class Ranking:
     scoring: Scores
     asked: Asked
     left_out: dict[str, str] = field(default_factory=dict)  # candidates that had no part in the anchor, and why
-    notes: tuple[str, ...] = ()
     certificate: Any = None  # what `rank(until="certified")` proved, else None
 
     # -- decisions -------------------------------------------------------------------------------------------------
@@ -129,6 +128,10 @@ class Ranking:
     def doubts(self) -> tuple[str, ...]:
         """Reasons, in words, not to take this ranking at its word."""
         return diagnosis.doubts(self)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        return diagnosis.notes(self.candidates, self.rung, self.left_out)
 
     # -- what the decisions rest on --------------------------------------------------------------------------------
 
@@ -242,9 +245,8 @@ class Ranking:
         return self._from((self.rung if known else self.on_grid.rung).seen_by(question))
 
     def __getattr__(self, name: str) -> Any:
-        if name == "library":
-            raise AttributeError("Ranking.library is now Ranking.candidates.")
-        raise AttributeError(f"'Ranking' object has no attribute {name!r}")
+        moved = "Ranking.library is now Ranking.candidates."
+        raise AttributeError(moved if name == "library" else f"'Ranking' object has no attribute {name!r}")
 
     def timed(self, seconds: float) -> "Ranking":
         """With the seconds spent since the candidates were on the grid."""
@@ -293,8 +295,6 @@ def assemble(
     allow_unresolved: bool = False,
 ) -> Ranking:
     """A rung turned into scores and decisions."""
-    spent = (rung.solves, rung.seconds)
     known = (allow_unresolved, candidates.excluded, partial(getattr, rung, "uncertainty"), rung.question.unit)
-    scoring = Scores(rung.name, candidates.names, rung.scores, rung.failed, *spent, *known)
-    notes = diagnosis.notes(candidates, rung, left_out)
-    return Ranking(problem, candidates, anchor, rung, scoring, asked, left_out, notes)
+    scoring = Scores(rung.name, candidates.names, rung.scores, rung.failed, rung.solves, rung.seconds, *known)
+    return Ranking(problem, candidates, anchor, rung, scoring, asked, left_out)

@@ -33,12 +33,11 @@ class Scores:
     best_settled: bool | None = None  # whether its best candidate is; None: nobody asked
 
     def __post_init__(self) -> None:
-        missing = [
-            name for name, ok in zip(self.names, self.valid, strict=True) if not ok and name not in self.excluded
-        ]
+        valid = self.valid.tolist()
+        missing = [name for name, ok in zip(self.names, valid, strict=True) if not ok and name not in self.excluded]
         if missing:
             object.__setattr__(self, "excluded", self.excluded | dict.fromkeys(missing, "its score is not finite"))
-        if self.unresolved is None and not np.any(np.isfinite(self.values)):
+        if self.unresolved is None and not any(valid):
             object.__setattr__(self, "unresolved", "no candidate received a finite score")
 
     def timed(self, seconds: float) -> "Scores":

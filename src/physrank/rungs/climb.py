@@ -32,7 +32,7 @@ STEPPED = 2  # pairs of steps: each takes away a hundredfold where it serves at 
 def climb(climbers: Sequence[Climber], effort: Effort, correction: Correction, width: int = 1) -> list[Rung]:
     """Inputs of one shape up the ladder together, at most `width` of them; those that are settled leave."""
     levels = nested.levels(climbers[0].problem) if effort.levels else ()
-    if effort.early and isinstance(climbers[0].problem, capabilities.Polishes):
+    if effort.early and capabilities.steps_serve(climbers[0].problem):
         _descend(climbers, levels[: effort.levels], width)
     elif effort.early:
         for chosen, some in _by_start(climbers, levels, effort.levels).items():
@@ -128,7 +128,7 @@ def _on_grid(climbers: Sequence[Climber], effort: Effort, correction: Correction
     if not climbers:
         return
     # A march solved step by step starts each step from the last; a response has to undo every roughness of its anchor.
-    marched = climbers[0].below is not None and isinstance(climbers[0].problem, capabilities.Glances)
+    marched = climbers[0].below is not None and capabilities.marched(climbers[0].problem)
     if not effort.response or marched:
         _outright(climbers, width)
         return
@@ -180,7 +180,7 @@ def _outright(climbers: Sequence[Climber], width: int) -> None:
     """The equation itself, unless that fails and something else is there."""
     if not climbers:
         return
-    marched = isinstance(climbers[0].problem, capabilities.Glances)  # from the initial state, whatever the guess
+    marched = capabilities.marched(climbers[0].problem)
     guesses = [np.zeros(c.shape) if marched else c.anchored[0] for c in climbers]
     solutions = _together(solved, climbers, guesses, width)
     for guess, (climber, first, seconds) in zip(guesses, solutions, strict=True):

@@ -75,12 +75,14 @@ class Climber:
 
     @property
     def _middle(self) -> Array:
-        """The median of some candidates, which no outlier moves, on a few points: a place to start from, no more."""
+        """The median of some candidates, which no outlier moves, on a few points: a place to start from, no more. A march
+        starts from its initial state, wherever it is told to: there, anything of that shape."""
         grid = capabilities.grid(self.problem)
         strides = [max(len(self.states) // MANY, 1), *[1] * len(self.shape)]
         if grid is not None:
             strides[len(strides) - len(grid.shape) :] = [max(n // 16, 1) for n in grid.shape]
-        return median(self.states[tuple(slice(None, None, step) for step in strides)])
+        some = self.states[tuple(slice(None, None, step) for step in strides)]
+        return np.zeros(some.shape[1:], some.dtype) if capabilities.marched(self.problem) else median(some)
 
     def expects_nothing_above(self, level: int) -> bool:
         """Whether the candidates have about the same where this grid ends as where one twice as fine does: that is noise of

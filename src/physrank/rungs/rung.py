@@ -159,7 +159,8 @@ class Rung:
         loose, change = self.seen.loose, self.seen.changes.get("linearisation")
         if loose == 0 or change is None:
             return 0.0
-        return loose * max(self._held(change), loose * self._held(self._last))
+        before = 0.0 if self.response is None else self._held(self._last)
+        return loose * max(self._held(change), loose * before)
 
     @cached_property
     def proxy_size(self) -> float:
