@@ -7,6 +7,7 @@ LOCKED := $(INSTALL) --no-deps --require-hashes --requirement
 ITSELF := $(INSTALL) --no-deps --no-build-isolation
 PYTEST := -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 INSTRUMENT := $(addprefix tests/,geometry physics equations rungs ranking certificates report)
+DOORS := $(addprefix tests/,readers cli scale)
 
 .PHONY: demo test test-slow trials test-oldest mutants lint bench bench-references yardstick scale docs figures results lock dist clean
 
@@ -97,13 +98,13 @@ test-python%:
 	.venv-$*/bin/python $(PYTEST) $(INSTRUMENT)
 	.venv-$*/bin/python requirements/lanes.py python$*
 
-# The instrument on the oldest versions that pyproject.toml admits.
+# The instrument, its readers and its command line on the oldest versions that pyproject.toml admits.
 test-oldest: .venv/bin/python
 	test -d .venv-oldest || $(PYTHON) -m venv .venv-oldest
 	$(BIN)/python requirements/lock.py --oldest > .venv-oldest/oldest.txt
 	.venv-oldest/bin/python $(INSTALL) --requirement .venv-oldest/oldest.txt
 	.venv-oldest/bin/python $(ITSELF) --editable .
-	.venv-oldest/bin/python $(PYTEST) -W default $(INSTRUMENT)
+	.venv-oldest/bin/python $(PYTEST) -W default $(INSTRUMENT) $(DOORS)
 	.venv-oldest/bin/python requirements/lanes.py oldest
 
 # Resolves the requirements anew, for three interpreters, and writes them with their hashes: the newest of that day, which

@@ -1,6 +1,6 @@
 """Problems with levels below their grid, some with structure that no coarse grid sees."""
 
-from functools import partial
+from functools import cache, partial
 
 import jax.numpy as jnp
 import numpy as np
@@ -54,6 +54,7 @@ def blind_library(with_it, without):
     }
 
 
+@cache  # the same functions, so that they are compiled once
 def cubic(level=0, xp=jnp):
     """−u'' + u³ = f on 127 nodes, or fewer; in NumPy, on the host."""
     n = 128 // 2**level - 1

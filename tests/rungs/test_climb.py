@@ -1,6 +1,7 @@
 """The ladder: coarse grids decide what they see, and nothing else; what is open climbs; nothing is lost on the way."""
 
 import json
+from functools import cache
 from types import SimpleNamespace
 
 import equinox as eqx
@@ -289,6 +290,7 @@ def test_another_question_of_a_coarse_grid_is_asked_on_the_problems_own(smooth):
     assert rescored.order == fresh.order
 
 
+@cache
 def iterated(power=3):
     """−u'' + uᵖ = f by conjugate gradients, which need as many steps as there are nodes."""
     whole = cubic()

@@ -39,6 +39,16 @@ def test_one_candidate_against_the_others_is_a_row_of_all_pairs():
     assert few.of_pairs(np.arange(8.0))[1, 3] == 0.0  # the same candidate twice
 
 
+def test_candidates_that_are_the_same_have_one_score():
+    """Though their products were summed in another order; an excluded one beside them has none."""
+    found, changes, _ = asked(8)
+    products = found.products([changes[0]])[0]
+    products[3] *= 1 + 1e-12
+    scores = found.scores(found.centre + changes[0], products)
+    assert scores[3] == scores[1] and np.isnan(scores[2])
+    assert len(np.unique(np.delete(scores, [2, 3]))) == 6
+
+
 def test_many_candidates_are_read_for_their_squares_only_once(monkeypatch):
     found, changes, _ = asked(question.MANY + 9)
     found.products(list(changes))

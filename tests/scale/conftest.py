@@ -14,7 +14,7 @@ def started(workers):
     found = distributed.LocalCluster(
         n_workers=workers, threads_per_worker=1, env=scale.PINNED, dashboard_address=":0", silence_logs=logging.CRITICAL
     )
-    return found, distributed.Client(found)
+    return found, distributed.Client(found, set_as_default=False)  # which tests of others would take for a leftover
 
 
 @pytest.fixture(scope="package")

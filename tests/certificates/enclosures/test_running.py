@@ -103,6 +103,15 @@ def test_without_the_rounding_of_operations_it_would_be_missed(monkeypatch):
     assert sum(missed(twin, rational_exactly, 1.0, seed)[0] for seed in range(5)) > 0
 
 
+def nothing_times(x):
+    return jax.lax.integer_pow_p.bind(x - 0.1, y=0)
+
+
+def test_a_number_times_itself_no_time_is_one_even_where_it_may_be_zero():
+    value, error = bounded(nothing_times, np.array([0.1, 3.0]))
+    assert np.all(value == 1) and np.all(error < 1e-15)
+
+
 def tenth(x):
     return x * 0.1
 

@@ -192,6 +192,8 @@ def _quotient(result: Any, values: list[Any], errors: list[Any], _: Any) -> Any:
 def _power(result: Any, values: list[Any], errors: list[Any], parameters: Any) -> Any:
     exponent, (x,), (e,) = parameters.get("y", 2), values, errors
     largest, n = jnp.abs(x) + e, abs(exponent)
+    if exponent == 0:  # one, whatever x is: some versions of JAX differentiate powers down to it
+        return jnp.zeros_like(result)
     if exponent > 0:
         return n * largest ** (n - 1) * e + n * W * jnp.abs(result)
     left = jnp.abs(x) - e  # |x^-n − y^-n| ≤ n e / min(|x|, |y|)^{n + 1}
