@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from numbers import Real
 from typing import Any
 
@@ -32,7 +32,7 @@ class Pieces:
     def __post_init__(self) -> None:
         breaks = tuple(tuple(float(x) for x in along) for along in self.breaks)
         for along in breaks:
-            if not all(math.isfinite(x) for x in along) or any(b <= a for a, b in zip(along, along[1:], strict=False)):
+            if not all(math.isfinite(x) for x in along) or any(b <= a for a, b in pairwise(along)):
                 raise ValueError(f"Breaks must be finite and rise along every axis; got {along}.")
         object.__setattr__(self, "breaks", breaks)
         object.__setattr__(self, "values", _nested(self.values, [len(along) + 1 for along in breaks], ()))
@@ -78,9 +78,12 @@ def _nested(values: Any, shape: Sequence[int], path: tuple[int, ...]) -> Any:
     if not shape:
         if callable(values):
             return values
-        if isinstance(values, Real) and not isinstance(values, bool) or (isinstance(values, np.ndarray) and not values.ndim):
+        number = isinstance(values, Real | np.ndarray) and np.shape(values) == () and not isinstance(values, bool)
+        if number and math.isfinite(values):
             return float(values)
-        raise ValueError(f"values{list(path)} must be a number or a function of the coordinates; got {values!r}.")
+        raise ValueError(
+            f"values{list(path)} must be a finite number or a function of the coordinates; got {values!r}."
+        )
     if not hasattr(values, "__len__") or len(values) != shape[0]:
         got = len(values) if hasattr(values, "__len__") else repr(values)
         raise ValueError(f"values{list(path)} must have {shape[0]} entries, one more than breaks; got {got}.")

@@ -10,6 +10,7 @@ The proof is in docs/certificates/reaction_diffusion_rough.md.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,11 +32,12 @@ from physrank.geometry.space import Array
 from physrank.physics import Problem
 
 TARGET = (
-    "the solution of the differential equation itself, whose coefficient and force are the pieces given: its averages over the "
-    "hat functions of the nodes, and zero on the boundary"
+    "the solution of the differential equation itself, whose coefficient and force are the pieces given: its averages over "
+    "the hat functions of the nodes, and zero on the boundary"
 )
 NORM = "L² of the box, as a multilinear function"
 AGREE = 1e-6  # of the largest value: functions that differ more from what the problem holds at its nodes are others
+PLACES = 7  # along an axis, where functions are asked what they say
 MOST = {1: 2048, 2: 160**2, 3: 24**3}  # cells
 
 
@@ -96,7 +98,9 @@ class RoughReactionDiffusion:
         least = min(reaction.linear, reaction.cubic)
         return (
             Assumption("λ ≥ 0 and γ ≥ 0", least >= 0, least),
-            Assumption("the pieces have the values that the problem holds at nodes off the lines", apart <= AGREE, apart),
+            Assumption(
+                "the pieces have the values that the problem holds at nodes off the lines", apart <= AGREE, apart
+            ),
         )
 
     def _found(self, axes: list[Array], reaction: Cubic | Own, ranking: Ranked, state: Array) -> Any:
@@ -106,27 +110,39 @@ class RoughReactionDiffusion:
             with np.errstate(all="ignore"):
                 if not all(_is_pointwise(p, axes) for p in pieces):
                     return "a function gives other values on arrays than point by point"
-                said = [_said(p, reaction) for p in pieces]
+                said = _said(pieces, axes, reaction)
                 found = self._climbed(pieces, axes, reaction, ranking, state)
-                if said != [_said(p, reaction) for p in pieces]:
+                if said != _said(pieces, axes, reaction):
                     return "a function gives other values when it is asked again"
-                return found if isinstance(found, str) else (*found, sum(said, ()))
+                return found if isinstance(found, str) else (*found, said)
         except NotAnalytic as reason:
             return str(reason)
         except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError, RuntimeError) as error:
-            return f"they could not be evaluated on discs, or the equation not be solved ({error}); write them with NumPy"
+            return (
+                f"they could not be evaluated on discs, or the equation not be solved ({error}); write them with NumPy"
+            )
 
-    def _climbed(self, pieces: list[Pieces], axes: list[Array], reaction: Cubic | Own, ranking: Ranked, state: Array) -> Any:
+    def _climbed(
+        self, pieces: list[Pieces], axes: list[Array], reaction: Cubic | Own, ranking: Ranked, state: Array
+    ) -> Any:
         """On the grid with the lines of the jumps, then on finer meshes while pairs are open; what all of them say holds."""
         lines = with_breaks(axes, pieces)
         most, solves = max(self.cells or MOST[len(axes)], math.prod(len(x) - 1 for x in lines)), 0
         gaps, bound, start = open_gaps(len(ranking.names)), np.inf, None
         while True:
             found = paired(Mesh(lines), axes, pieces, reaction, ranking, state, start)
-            if isinstance(found, str):
-                return found
+            if isinstance(found, str):  # on this mesh
+                finer = refined(lines, np.ones([len(x) - 1 for x in lines]), most)
+                if all(map(np.array_equal, finer, lines)):
+                    return found
+                lines, start = finer, None
+                continue
             gaps = GapIntervals(np.fmax(gaps.low, found.gaps.low), np.fmin(gaps.high, found.gaps.high))
-            bound, solves, finer = min(bound, found.distance), solves + found.solves, refined(lines, found.indicators, most)
+            bound, solves, finer = (
+                min(bound, found.distance),
+                solves + found.solves,
+                refined(lines, found.indicators, most),
+            )
             valid = ranking.candidates.valid
             open_ = np.triu((gaps.signs == 0) & np.outer(valid, valid), 1).any()
             if not open_ or all(map(np.array_equal, finer, lines)):
@@ -137,19 +153,23 @@ class RoughReactionDiffusion:
 
 def _axes(problem: Problem) -> list[Array]:
     """The nodes, which are the doubles of the grid; the last is at the end of the box."""
+    if isinstance(problem, ReactionDiffusion):
+        shape = problem.diffusion.shape
+        ends = [problem.length * (n - 1) / (shape[0] - 1) for n in shape]
+        return [np.append(x[:-1], end) for x, end in zip(problem.grid.axes, ends, strict=True)]
     grid = problem.grid
     if grid is None or grid.layout != "nodes":
         raise ValueError("A problem of your own needs grid=Grid.nodes(shape, lengths), boundary nodes included.")
-    return [np.concatenate([x[:-1], [side]]) for x, side in zip(grid.axes, grid.lengths, strict=True)]
+    return [np.append(x[:-1], side) for x, side in zip(grid.axes, grid.lengths, strict=True)]
 
 
 def _apart(given: Pieces | Piece, problem: ReactionDiffusion, name: str, axes: list[Array]) -> float:
-    """How far pieces are from the problem's values off the lines, relative to the largest; infinite where they are no number."""
+    """How far pieces are from the problem's values off the lines, relative to the largest; infinite where they are none."""
     held, pieces = np.asarray(getattr(problem, name), np.float64), Pieces.of(given, len(axes))
     off_lines = np.ones(held.shape, bool)
     for d, (x, breaks) in enumerate(zip(axes, pieces.breaks, strict=True)):
         near = [np.abs(x - b) <= SAME * np.diff(x).min() for b in breaks]
-        np.moveaxis(off_lines, d, 0)[np.any(near, axis=0)] = False if breaks else True
+        np.moveaxis(off_lines, d, 0)[np.any(near, axis=0)] = False
     try:
         values = pieces(*np.meshgrid(*axes, indexing="ij"))
     except (TypeError, ValueError) as error:
@@ -161,22 +181,28 @@ def _apart(given: Pieces | Piece, problem: ReactionDiffusion, name: str, axes: l
     return off / (float(np.max(np.abs(held))) + 1e-300) if np.isfinite(off) else np.inf
 
 
+def _asked(pieces: Pieces, axes: list[Array]) -> Iterator[tuple[Function, list[Array]]]:
+    """The functions, and a few places in the box of each."""
+    for place, piece in pieces.boxes:
+        if callable(piece):
+            ends = [(x[0], *breaks, x[-1]) for x, breaks in zip(axes, pieces.breaks, strict=True)]
+            sides = [np.linspace(end[k], end[k + 1], PLACES) for end, k in zip(ends, place, strict=True)]
+            yield piece, list(np.meshgrid(*sides, indexing="ij"))
+
+
 def _is_pointwise(pieces: Pieces, axes: list[Array]) -> bool:
     """Whether functions make the same of discs as of arrays: `x - np.mean(x)` does not."""
-    nodes = np.meshgrid(*axes, indexing="ij")
-    for _, piece in pieces.boxes:
-        if callable(piece):
-            values, discs = piece(*nodes), evaluated(piece, [Disc.of(x) for x in nodes], gradient=False)[0]
-            scale = np.max(np.abs(values)) + np.max(discs.radius) + 1e-300
-            if not np.max(np.abs(values - discs.centre)) <= 1e-9 * scale:
-                return False
+    for function, places in _asked(pieces, axes):
+        values, discs = function(*places), evaluated(function, [Disc.of(x) for x in places], gradient=False)[0]
+        scale = np.max(np.abs(values)) + np.max(discs.radius) + 1e-300
+        if not np.max(np.abs(values - discs.centre)) <= 1e-9 * scale:
+            return False
     return True
 
 
-def _said(pieces: Pieces, reaction: Cubic | Own) -> tuple[bytes, ...]:
+def _said(pieces: list[Pieces], axes: list[Array], reaction: Cubic | Own) -> tuple[bytes, ...]:
     """What functions make of a few places."""
-    dims = len(pieces.breaks)
-    asked = [(piece, dims) for _, piece in pieces.boxes if callable(piece)]
-    asked += [(reaction.function, 1)] if isinstance(reaction, Own) else []
-    places = Disc.of(np.linspace(0.1, 0.9, 7))
-    return tuple(np.asarray(evaluated(f, [places] * n, gradient=False)[0].centre).tobytes() for f, n in asked)
+    asked = [pair for given in pieces for pair in _asked(given, axes)]
+    asked += [(reaction.function, [np.linspace(-0.9, 0.9, PLACES)])] if isinstance(reaction, Own) else []
+    values = [evaluated(f, [Disc.of(x) for x in places], gradient=False)[0].centre for f, places in asked]
+    return tuple(np.asarray(value).tobytes() for value in values)

@@ -166,7 +166,7 @@ def _gaps(primal: Primal, duals: list[Dual], averages: Disc, outputs: Array, wei
         one, other = duals[i], duals[j]
         peak = UP * float(np.max(np.abs(one.values - other.values)))
         off = length(averages.radius * np.sqrt(weights)) * length((outputs[i] - outputs[j]) * np.sqrt(weights))
-        moved[i, j] = moved[j, i] = UP * (primal.beyond(one.side, other.side, peak) + 2 * off)
+        moved[i, j] = moved[j, i] = UP * (primal.beyond(one.side, other.side, peak) + off)
     along = [np.asarray([getattr(dual.along, part) for dual in duals]) for part in ("centre", "radius")]
     computed = Interval.around(*along)
     return found + 2.0 * (computed[:, None] - computed[None, :] + Interval(-moved, moved))

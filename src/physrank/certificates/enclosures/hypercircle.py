@@ -9,8 +9,8 @@ where r̄ is the mean over a cell and h_K its longest side. For a weight ψ, wit
 
     ∫ e ψ = ∫ (f − g(ũ)) z̃ − ∫ a ∇ũ·∇z̃ + ½ ∫ m·q / a  ±  (H M* + E O* + k max|z̃| ‖e‖²),
 
-|g(u) − g(ũ) − c̃ e| ≤ k e². The proof is in docs/certificates/reaction_diffusion_rough.md. Every integral is one of polynomials
-on cells; a, f and g(ũ) are known up to a number per cell, which is counted everywhere.
+|g(u) − g(ũ) − c̃ e| ≤ k e². The proof is in docs/certificates/reaction_diffusion_rough.md. Every integral is one of
+polynomials on cells; a, f and g(ũ) are known up to a number per cell, which is counted everywhere.
 """
 
 import math
@@ -200,9 +200,8 @@ class Primal:
     @cached_property
     def oscillation(self) -> float:
         """O."""
-        medium = self.medium
-        near = length(self.off * medium.sides / math.pi * np.sqrt(UP * medium.mesh.volumes.size / medium.least))
-        return UP * (self.side.waves.length + near + (self.side.means.length + self.doubt) / math.sqrt(medium.rate))
+        means = self.side.means.length + self.doubt
+        return UP * (self.side.waves.length + means / math.sqrt(self.medium.rate))
 
     @cached_property
     def error(self) -> float:
@@ -238,7 +237,9 @@ class Primal:
         size, doubted = (one.size - other.size).length, (one.doubted - other.doubted).length
         waves, means = (one.waves - other.waves).length, (one.means - other.means).length
         ends = self.error * (waves + means / math.sqrt(self.medium.rate) + doubted) + self.side.energy * doubted
-        curved = self.bend * self.distance * (peak * self.distance) + float(np.max(self.slope.error)) * self.distance * size
+        curved = (
+            self.bend * self.distance * (peak * self.distance) + float(np.max(self.slope.error)) * self.distance * size
+        )
         return UP * (self.half * (one.misfit - other.misfit).length + ends + curved + self.doubt * size) + TINY
 
 

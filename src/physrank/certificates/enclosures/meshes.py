@@ -5,10 +5,12 @@ cell of widths h, so that with its volume |K|
 
     ∫_K p q = |K| Σ p_k q_k / Π (2 k_d + 1),    |p| ≤ Σ |p_k|.
 
-Other functions are interpolated on a few nodes per cell. One that is analytic where |z_d − c_d| ≤ R h_d / 2 around the middle c
-of a cell, and within m of a number there, has Taylor coefficients ≤ m R^{−|k|} in s, so that its terms of a degree above n along
-some axis sum to at most m [(1 − 1/R)^{−d} − ((1 − R^{−n−1})/(1 − 1/R))^d] on the cell; interpolation multiplies that by at most
-1 + Λ^d, where Λ bounds the sums of the interpolation's coefficients.
+Other functions are interpolated on a few nodes per cell. One that is analytic where |s_d| ≤ R, and within m of a number
+there, has Taylor coefficients ≤ m R^{−|k|} in s, so that on the cell its terms of a degree above n along an axis add up to
+
+    m [(1 − 1/R)^{−d} − ((1 − R^{−n−1})/(1 − 1/R))^d] ≤ m d R^{−n−1} (1 − 1/R)^{−d};
+
+interpolation multiplies that by at most 1 + Λ^d, where Λ is the sum of the sizes of the interpolation's coefficients.
 """
 
 from collections.abc import Callable
@@ -26,7 +28,7 @@ from physrank.geometry.space import Array
 
 UP = 1 + 2.0**-30
 NODES = {2: (-1.0, 0.0, 1.0), 3: (-1.0, -0.5, 0.5, 1.0)}  # in a cell, for a degree
-REACHES = (128.0, 64.0, 32.0, 16.0, 8.0, 4.0, 2.0)  # R
+REACHES = (128.0, 32.0, 8.0, 3.0, 1.5)  # R
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +150,7 @@ class Mesh:
 
 
 def _tail(share: float, degree: int, dims: int) -> float:
-    """Of the terms beyond the degree: (1 − x)^{−d} − ((1 − xⁿ⁺¹)/(1 − x))^d ≤ d xⁿ⁺¹ (1 − x)^{−d}; and of their interpolants."""
+    """Of the terms beyond the degree, relative to m, and of what interpolation makes of them; `share` is 1/R."""
     enlarged = 1 + float(np.sum(_to_coefficients(degree).size)) ** dims
     return UP * enlarged * dims * share ** (degree + 1) / (1 - share) ** dims
 
@@ -169,7 +171,9 @@ def _to_coefficients(degree: int) -> Disc:
         pivot = next(i for i in range(k, n) if rows[i][k])
         rows[k], rows[pivot] = rows[pivot], rows[k]
         rows[k] = [x / rows[k][k] for x in rows[k]]
-        rows = [row if i == k else [x - row[k] * y for x, y in zip(row, rows[k], strict=True)] for i, row in enumerate(rows)]
+        rows = [
+            row if i == k else [x - row[k] * y for x, y in zip(row, rows[k], strict=True)] for i, row in enumerate(rows)
+        ]
     found = np.array([[float(x) for x in row[n:]] for row in rows])
     return Disc(found, 2 * UNIT * np.abs(found))
 

@@ -4,6 +4,7 @@ Bilinear finite elements give the function, the finite volumes of two-point flux
 jumps of `a` along faces do not disturb. Nothing here is rounded outwards: whoever uses it encloses what is left.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -16,7 +17,8 @@ from physrank import _optional
 from physrank.geometry.space import Array
 
 NEWTON, RTOL = 12, 1e-11
-SHARE = 0.5  # of the largest sum of indicators over a layer of cells: layers above it are halved
+SHARE = 0.8  # of all indicators that the layers of cells hold which are halved
+NARROW = 1e-9  # of a side: cells that are not halved
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,7 @@ class Elements:
             value, slope = reaction(u)
             left = load - m * value - (self.stiffness @ u.ravel()).reshape(u.shape)
             small = np.abs(left).max() <= RTOL * scale
-            if inverse is None or not small and step < NEWTON - 1:
+            if inverse is None or (not small and step < NEWTON - 1):
                 inverse, used = factorised(self.stiffness + diagonal((m * slope).ravel(), format="csc")), used + 1
             u = u + inverse(left.ravel()).reshape(u.shape)
             if small or not np.all(np.isfinite(u)):
@@ -113,7 +115,9 @@ class Elements:
         """a/h between the middles of neighbouring cells, and between them and the boundary, for every face of an axis."""
         found = []
         for d, h in enumerate(self.widths):
-            resistance = np.moveaxis(h.reshape(-1, *[1] * (self.dims - 1)) / np.moveaxis(self.diffusion, d, 0) / 2, 0, d)
+            resistance = np.moveaxis(
+                h.reshape(-1, *[1] * (self.dims - 1)) / np.moveaxis(self.diffusion, d, 0) / 2, 0, d
+            )
             ends = np.zeros([1 if k == d else n for k, n in enumerate(resistance.shape)])
             both = np.concatenate([ends, resistance], d) + np.concatenate([resistance, ends], d)
             found.append(1 / both)
@@ -152,13 +156,16 @@ def factorised(matrix: Any) -> Callable[[Array], Array]:
 
 
 def refined(axes: tuple[Array, ...], indicators: Array, most: int) -> tuple[Array, ...]:
-    """Layers of cells with large indicators are halved, as long as no more cells than `most` result."""
+    """The layers of cells that hold most of the indicators are halved, as long as no more cells than `most` result."""
     found, cells = list(axes), [len(x) - 1 for x in axes]
     for d, x in enumerate(axes):
         along = np.sum(indicators, axis=tuple(k for k in range(len(axes)) if k != d))
-        order = np.argsort(-along)
-        allowed = max(most // max(int(np.prod(cells)) // cells[d], 1) - cells[d], 0)
-        chosen = [k for k in order[:allowed] if along[k] > SHARE * along[order[0]]]
-        found[d] = np.sort(np.concatenate([x, (x[:-1][chosen] + x[1:][chosen]) / 2]))
+        order = np.argsort(-along, kind="stable")
+        needed = 1 + int(np.searchsorted(np.cumsum(along[order]), SHARE * np.sum(along)))
+        room = most // (math.prod(cells) // cells[d]) - cells[d]
+        chosen = order[: max(min(needed, room), 0)]
+        middles = (x[:-1][chosen] + x[1:][chosen]) / 2
+        narrow = np.diff(x)[chosen] <= NARROW * (x[-1] - x[0])
+        found[d] = np.sort(np.concatenate([x, middles[~narrow]]))
         cells[d] = len(found[d]) - 1
     return tuple(found)
