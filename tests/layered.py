@@ -106,7 +106,8 @@ class Layered:
     def draw(cls, random, dims, reaction, contrast=10, bent=False):
         length = float(random.choice([0.5, 1.0, 4.0]))
         axes = tuple(Axis.draw(random, length, int(random.integers(1, 4)), contrast, bent) for _ in range(dims))
-        return cls(axes, 2.0 ** int(random.integers(-8, 8)), reaction)
+        power = int(random.integers(-8, 8)) if random.random() < 0.9 else int(random.choice([-500, -300, 200]))
+        return cls(axes, 2.0**power, reaction)
 
     @property
     def length(self):

@@ -138,17 +138,20 @@ class RoughReactionDiffusion:
                 lines, start = finer, None
                 continue
             gaps = GapIntervals(np.fmax(gaps.low, found.gaps.low), np.fmin(gaps.high, found.gaps.high))
-            bound, solves, finer = (
-                min(bound, found.distance),
-                solves + found.solves,
-                refined(lines, found.indicators, most),
-            )
-            valid = ranking.candidates.valid
-            open_ = np.triu((gaps.signs == 0) & np.outer(valid, valid), 1).any()
-            if not open_ or all(map(np.array_equal, finer, lines)):
+            bound, solves = min(bound, found.distance), solves + found.solves
+            finer = refined(lines, found.indicators, most)
+            if _settled(gaps, ranking) or all(map(np.array_equal, finer, lines)):
                 cells = " × ".join(str(len(x) - 1) for x in lines)
                 return gaps, bound, solves, f"‖a^½ ∇(u − ũ)‖ ≤ {found.error:.3g} on {cells} cells"
             lines, start = finer, found.lifted(finer)
+
+
+def _settled(gaps: GapIntervals, ranking: Ranked) -> bool:
+    """Whether every pair has a sign, but for outputs that are equal or could not be scored."""
+    flat = ranking.outputs.reshape(len(ranking.outputs), -1)
+    equal = np.stack([np.all(flat == row, axis=1) for row in flat])
+    valid = ranking.candidates.valid
+    return not np.any((gaps.signs == 0) & ~equal & np.outer(valid, valid))
 
 
 def _axes(problem: Problem) -> list[Array]:

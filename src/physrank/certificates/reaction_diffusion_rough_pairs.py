@@ -21,6 +21,7 @@ from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array
 
 Inverse = Callable[[Array], Array]
+EXTREME = 2.0**300
 SAME = 1e-9  # of the spacing: breaks that are closer to a node are that node
 
 
@@ -95,6 +96,11 @@ def paired(
     medium, force = Medium(mesh, known(mesh, pieces[0], 2)), known(mesh, pieces[1], 3)
     if not np.min(medium.least) > 0:
         return f"a may be as small as {np.min(medium.least):.3g}"
+    sizes = [np.min(mesh.volumes.centre), np.max(mesh.volumes.size), np.min(medium.least), np.max(medium.middle)]
+    if not all(1 / EXTREME < size < EXTREME for size in sizes):
+        return (
+            "the box or the coefficient are so large or small that products of them may underflow; choose another unit"
+        )
     spread = [_spread(x, fine) for x, fine in zip(axes, mesh.axes, strict=True)]
     on_mesh = _along_all(Disc.of(state), spread)
     elements = Elements(mesh.axes, medium.middle)

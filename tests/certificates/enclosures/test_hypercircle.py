@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from physrank.certificates.enclosures.discs import Disc
-from physrank.certificates.enclosures.hypercircle import Known, Medium, Primal, Side
+from physrank.certificates.enclosures.hypercircle import Known, Medium, Primal, Side, Weighted
 from physrank.certificates.enclosures.meshes import Mesh
 
 CELLS = 256
@@ -34,9 +34,13 @@ def primal(a, nodes, faces, source, off=0.0, linear=0.0, bend=0.0, slope=0.0):
 ZERO = np.zeros(CELLS + 1)
 
 
+def none(field):
+    return Disc.of(0 * field.centre)
+
+
 def missed(one, dual, truth, peak=0.0):
     """How much of the bound of a pair is used: one weight against none."""
-    nothing = side(one.medium, ZERO, ZERO, 0.0)
+    nothing = Side(one.medium, none(dual.value), tuple(map(none, dual.flux)), none(dual.source))
     computed = one.along(dual)
     return (truth - float(computed.centre)) / one.beyond(dual, nothing, peak)
 
@@ -123,6 +127,29 @@ def test_the_second_order_of_the_reaction_counts():
     assert -1 <= used <= -0.2
 
 
+def test_what_the_dual_leaves_is_counted():
+    """No dual function at all, seen from ũ = 0: weights with means on cells, and such without."""
+    found = primal(medium(), ZERO, ZERO, 1.0)
+    assert 0.8 <= missed(found, side(found.medium, ZERO, ZERO, 1.0), MEAN) <= 1.0
+    slopes = 0.5 - (X[1:] + X[:-1]) / 2
+    field = Disc.of(np.stack([np.zeros(CELLS), slopes]))
+    waves = Side(found.medium, LINE.multilinear(Disc.of(ZERO)), (LINE.faces(0, Disc.of(ZERO)),), field)
+    assert 0.8 <= missed(found, waves, np.sum(slopes**2) / CELLS**2 / 6) <= 1.0
+
+
+def test_coefficients_that_vary_within_a_cell():
+    """a = 3 + s across every cell, known to 0.1: it lies between 1.9 and 4.1."""
+    field = np.stack([np.full(CELLS, 3.0), np.ones(CELLS)])
+    found = Medium(LINE, Known(Disc.of(field), np.full(CELLS, 0.1)))
+    np.testing.assert_allclose(found.least, 1.9, rtol=1e-6)
+    assert np.all(found.least <= 1.9) and np.all(found.spread >= 1.1)
+
+
+def test_what_is_known_up_to_a_radius_is_no_shorter():
+    field = Disc(np.zeros((1, 4)), np.full((1, 4), 3.0))
+    assert Weighted.of(field, np.ones((1, 4))).length >= 6
+
+
 def test_what_sources_and_slopes_may_be_off_by():
     unknown = primal(medium(), ZERO, ZERO, 0.0, off=1.0)  # the force may be 1 where 0 is known
     assert unknown.error >= np.sqrt(SQUARE)
@@ -152,5 +179,5 @@ def test_what_the_coefficient_may_be_off_by(name):
 def test_small_numbers_do_not_underflow():
     for scale in (1e-200, 1e-160, 1e-100, 1e100):
         found = primal(medium(), ZERO, ZERO, scale)
-        assert found.error >= np.sqrt(SQUARE) * scale and found.half >= np.sqrt(SQUARE) * scale / 2
+        assert found.error >= np.sqrt(SQUARE) * scale and found.half >= np.sqrt(SQUARE) * scale
         assert missed(found, side(found.medium, 0 * U, scale * P, scale), scale**2 * MEAN) <= 1

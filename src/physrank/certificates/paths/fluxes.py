@@ -18,7 +18,7 @@ from physrank.geometry.space import Array
 
 NEWTON, RTOL = 12, 1e-11
 SHARE = 0.8  # of all indicators that the layers of cells hold which are halved
-NARROW = 1e-9  # of a side: cells that are not halved
+NARROW = 1e-8  # of a side: cells that are not halved
 
 
 @dataclass(frozen=True, eq=False)
