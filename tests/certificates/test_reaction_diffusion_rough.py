@@ -173,7 +173,7 @@ def test_negative_reactions_and_other_tasks_are_refused(ranking):
     for where, value in ((lambda p: p.linear, -0.1), (lambda p: p.cubic, -0.01)):
         assert pr.certify(eqx.tree_at(where, PROBLEM, np.asarray(value)), ranking, by=BY).failed
     part = pr.rank(PROBLEM, candidates(), task=pr.tasks.linear(lambda u: u[3:5]), effort="response")
-    assert pr.certify(PROBLEM, part, by=BY).failed
+    assert pr.certify(PROBLEM, part, by=BY).failed[0].statement == "the task is the whole field"
     with pytest.raises(ValueError, match=r"equations\.ReactionDiffusion"):
         BY(pr.Stationary(lambda u: u, grid=pr.Grid.nodes(5)), ranking)
     with pytest.raises(ValueError, match=r"Grid\.nodes"):
@@ -242,6 +242,15 @@ def test_boxes_in_three_dimensions():
     ranking = pr.rank(problem, {str(s): s * bump for s in (0.01, 0.2, 0.5)}, effort="response")
     certificate = pr.certify(problem, ranking, by=RoughReactionDiffusion(layers, lambda x, y, z: 10.0 * x * y + 0 * z))
     assert certificate.certified_pairs == (3, 3)
+
+
+def test_the_boundary_is_known():
+    """Outputs that differ there alone: nothing about the solution is left to doubt."""
+    problem = pr.equations.ReactionDiffusion(1.0, 2.0, 0.0, 0.0, points=7, dims=1)
+    outputs = np.stack([0.1 * np.eye(9)[0], 0.3 * np.eye(9)[0]])
+    ranking = Judged(problem, np.zeros(9), outputs, pr.tasks.field(problem.metric()))
+    gaps = pr.certify(problem, ranking, by=RoughReactionDiffusion(1.0, 2.0, cells=8)).gaps
+    assert gaps.low[0, 1] == pytest.approx((0.09 - 0.01) / 16, rel=1e-12) == gaps.high[0, 1]
 
 
 def test_equal_outputs_ask_for_no_finer_mesh():

@@ -78,9 +78,9 @@ def _nested(values: Any, shape: Sequence[int], path: tuple[int, ...]) -> Any:
     if not shape:
         if callable(values):
             return values
-        number = isinstance(values, Real | np.ndarray) and np.shape(values) == () and not isinstance(values, bool)
-        if number and math.isfinite(values):
-            return float(values)
+        given = values.item() if isinstance(values, np.ndarray) and not values.ndim else values
+        if isinstance(given, Real) and not isinstance(given, bool) and math.isfinite(given):
+            return float(given)
         raise ValueError(
             f"values{list(path)} must be a finite number or a function of the coordinates; got {values!r}."
         )
