@@ -50,7 +50,7 @@ def row(shape: str, contrast: float, points: int, libraries: int) -> dict[str, A
     by, decided, widths, costs, cells = pr.certificates.RoughReactionDiffusion(a, forcing), 0, [], [], []
     for seed in range(libraries):
         candidates = library(problem, seed)
-        pr.rank(problem, candidates, effort="response")  # compiles
+        ranking = pr.rank(problem, candidates, effort="response")  # compiles
         seconds = []
         for _ in range(3):
             started = time.process_time()
