@@ -57,6 +57,7 @@ scale: .venv/.dev
 results: .venv/.base
 	$(BIN)/python bench/run.py --out results/bench.json
 	$(BIN)/python bench/sharpness.py --out results/sharpness.json
+	$(BIN)/python bench/jumps.py --out results/jumps.json
 	$(BIN)/physrank demo --out results/demo
 	$(BIN)/python docs/render.py
 

@@ -39,6 +39,8 @@ LANES = {  # of which certificate: the file, the trial in it
     "ValidatedReactionDiffusion": ("test_reaction_diffusion_trials", "trial"),
     "ContinuumReactionDiffusion": ("test_reaction_diffusion_continuum_trials", "trial"),
     "ContinuumReactionDiffusion, reaction of one's own": ("test_reaction_diffusion_continuum_trials", "own"),
+    "RoughReactionDiffusion": ("test_reaction_diffusion_rough_trials", "trial"),
+    "RoughReactionDiffusion, reaction of one's own": ("test_reaction_diffusion_rough_trials", "own"),
     "BurgersEnergy": ("test_burgers_trials", "trial"),
     "ValidatedBurgers": ("test_burgers_trials", "validated"),
     "SineGordonEnergy, same grid": ("test_sine_gordon_trials", "on_the_grid"),

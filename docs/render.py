@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("results", "laboratory", "cost", "scale", "devices", "figures", "certificates/index")
+PAGES = (
+    "results",
+    "laboratory",
+    "cost",
+    "scale",
+    "devices",
+    "figures",
+    "certificates/index",
+    "certificates/reaction_diffusion_rough",
+)
 RENDERED = ("README.md", "CONTRIBUTING.md", *(f"docs/{page}.md" for page in PAGES))
 DRAWN = "docs/assets/figures/index.json"  # written by `physrank figures`
 sys.path.insert(0, str(Path(__file__).parent))
@@ -89,6 +98,19 @@ def sharpness_table(result: dict[str, Any]) -> str:
         f"{adjoints[-1]:.3f} times with adjoint states."
     )
     return "\n".join([*lines, "", said, "", source(result, "python bench/sharpness.py --out results/sharpness.json")])
+
+
+def jumps_table(result: dict[str, Any]) -> str:
+    lines = ["| where a is not 1 | contrast | interior nodes | lines | pairs decided | width | cost, in responses |"]
+    lines.append("|---|---:|---:|---|---:|---:|---:|")
+    for row in result["results"]:
+        where = "on nodes" if (row["points"] + 1) % 4 == 0 else "between nodes"
+        cost = f"{row['responses']:.0f} (at most {row['most_responses']:.0f})"
+        lines.append(
+            f"| a {row['shape']} | {row['contrast']:g} | {row['points']}² | {where} | {row['decided']} of {row['pairs']} | "
+            f"{100 * row['width']:.1f} % | {cost} |"
+        )
+    return "\n".join([*lines, "", source(result, "python bench/jumps.py --out results/jumps.json")])
 
 
 def references_table(result: dict[str, Any]) -> str:
@@ -233,6 +255,7 @@ def render(text: str) -> str:
         "bench": bench_table(stored("bench.json")),
         "trials": trials_table(stored("trials.json")),
         "sharpness": sharpness_table(stored("sharpness.json")),
+        "jumps": jumps_table(stored("jumps.json")),
         "references": references_table(stored("references.json")),
         "forcing": forcing_table(stored("forcing_law.json")),
         "devices": devices_table(stored("devices.json")),

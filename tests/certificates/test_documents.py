@@ -81,4 +81,4 @@ def test_the_page_runs_as_it_stands(page, capsys):
 def test_no_page_is_left_out():
     """The index is tried with README; what is certified for functions takes long, and is tried in a test of its own."""
     shown = {path.stem for path in PAGES.glob("*.md") if blocks(path.stem)}
-    assert shown == {*READER, "index", "reaction_diffusion_continuum"}
+    assert shown == {*READER, "index", "reaction_diffusion_continuum", "reaction_diffusion_rough"}

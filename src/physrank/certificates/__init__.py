@@ -10,8 +10,10 @@ from physrank.certificates.monotone import StronglyMonotone
 from physrank.certificates.newton import LocalNewton
 from physrank.certificates.own_marching import EnclosedMarch
 from physrank.certificates.own_stationary import EnclosedZero
+from physrank.certificates.pieces import Pieces
 from physrank.certificates.reaction_diffusion import ValidatedReactionDiffusion
 from physrank.certificates.reaction_diffusion_continuum import ContinuumReactionDiffusion
+from physrank.certificates.reaction_diffusion_rough import RoughReactionDiffusion
 from physrank.certificates.sine_gordon import SineGordonEnergy
 from physrank.certificates.stopping import Certified
 
@@ -26,6 +28,8 @@ __all__ = [
     "EnclosedZero",
     "Enclosure",
     "LocalNewton",
+    "Pieces",
+    "RoughReactionDiffusion",
     "SineGordonEnergy",
     "StronglyMonotone",
     "ValidatedBurgers",
