@@ -67,3 +67,16 @@ def cubic(level=0, xp=jnp):
     grid = pr.Grid.nodes(n, n / (n + 1), kind="polynomial")
     coarsen = partial(cubic, xp=xp) if level == 0 else None
     return pr.Stationary(residual, force, grid=grid, shape=(n,), host=xp is np, coarsen=coarsen)
+
+
+@cache
+def iterated(power=3):
+    """−u'' + uᵖ = f by conjugate gradients, which need as many steps as there are nodes."""
+    whole = cubic()
+    return pr.Stationary(
+        lambda u, f: whole.residual(u, f) - u**3 + u**power,
+        whole.data,
+        grid=whole.grid,
+        shape=whole.shape,
+        solver=pr.Krylov("cg", rtol=1e-12, max_steps=2000),
+    )

@@ -1,7 +1,6 @@
 """The ladder: coarse grids decide what they see, and nothing else; what is open climbs; nothing is lost on the way."""
 
 import json
-from functools import cache
 from types import SimpleNamespace
 
 import equinox as eqx
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 
 import physrank as pr
-from levels import POINTS, blind_library, cubic, field, solved, wave
+from levels import POINTS, blind_library, cubic, field, iterated, solved, wave
 from physrank import compute
 from physrank.ranking.candidates import Candidates
 from physrank.rungs import Asked, Climber, nested
@@ -288,19 +287,6 @@ def test_another_question_of_a_coarse_grid_is_asked_on_the_problems_own(smooth):
     rescored, fresh = ranking.rescore(sensor), pr.rank(problem, candidates, task=sensor)
     assert "unseen" not in rescored.rung.parts and rescored.settled
     assert rescored.order == fresh.order
-
-
-@cache
-def iterated(power=3):
-    """−u'' + uᵖ = f by conjugate gradients, which need as many steps as there are nodes."""
-    whole = cubic()
-    return pr.Stationary(
-        lambda u, f: whole.residual(u, f) - u**3 + u**power,
-        whole.data,
-        grid=whole.grid,
-        shape=whole.shape,
-        solver=pr.Krylov("cg", rtol=1e-12, max_steps=2000),
-    )
 
 
 def test_an_iteration_ends_when_pairs_are_separated_from_what_it_leaves():
