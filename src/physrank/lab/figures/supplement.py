@@ -234,25 +234,28 @@ def geometry(stored: Stored) -> Any:
             populations.append((DECLARED[study].title, found["inputs"], row))
     if not populations:
         raise Missing(next(iter(ROLLOUTS)), "no study of rolled-out networks has a stored result")
-    figure = style.figure(2.4)
+    figure = style.figure(0.9 + 0.6 * len(populations))
     axis = figure.subplots()
     kinds = {"full": ("whole error", "#b9c0ca"), "comparison": ("in 𝒟", style.COLOURS["shared"]),
              "perpendicular": ("across 𝒟", style.COLOURS["raw"])}  # fmt: skip
+    named = set()
     for k, (_, _, row) in enumerate(populations):
-        for n, (kind, (label, colour)) in enumerate(kinds.items()):
-            if kind in row:
-                name = label.replace("𝒟", r"$\mathcal{D}$")
-                axis.barh(k + 0.27 * (n - 1), row[kind], 0.26, color=colour, label=None if k else name)
-                axis.annotate(
-                    f"{row[kind]:.3g}×",
-                    (row[kind], k + 0.27 * (n - 1)),
-                    xytext=(3, 0),
-                    textcoords="offset points",
-                    va="center",
-                )
+        shown = [kind for kind in kinds if kind in row]
+        for n, kind in enumerate(shown):
+            (label, colour), place = kinds[kind], k + 0.27 * (n - (len(shown) - 1) / 2)
+            name = label.replace("𝒟", r"$\mathcal{D}$")
+            axis.barh(place, row[kind], 0.26, color=colour, label=None if kind in named else name)
+            named.add(kind)
+            axis.annotate(
+                f"{row[kind]:.3g}×", (row[kind], place), xytext=(3, 0), textcoords="offset points", va="center"
+            )
     axis.axvline(1, color=style.INK, lw=0.8, ls=":")
     axis.set_yticks(range(len(populations)), [f"{title}, {n} inputs" for title, n, _ in populations])
     axis.invert_yaxis()
-    axis.set(xscale="log", xlabel="median contraction of the error by one response")
-    axis.legend(loc="lower right")
+    largest = max(max(row.values()) for _, _, row in populations)
+    axis.set(xscale="log", xlabel="median contraction of the error by one response", xlim=(0.9, 1.3 * largest))
+    axis.xaxis.set_major_formatter("{x:g}×")
+    axis.minorticks_off()
+    axis.set_xticks([tick for tick in (1, 2, 5, 10, 20, 50, 100) if tick <= 1.3 * largest])
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
