@@ -107,7 +107,7 @@ def _stored(out: Path) -> dict[str, Any]:
 
 
 def _write(out: Path, results: dict[str, Any]) -> None:
-    ordered = {name: results[name] for name in LANES if name in results}
+    ordered = {name: results[name] for name in [*LANES, *results] if name in results}  # others may know more lanes
     write_json(out, stamp({"first_seed": FIRST_SEED, "results": ordered}))
 
 
