@@ -279,12 +279,12 @@ def _figure(result: dict[str, Any]) -> Figure:
         places = np.arange(len(ON_MIXED)) + (k - (len(result["mixed"]) - 1) / 2) * width
         mixed.bar(places, values, width, label=EQUATIONS[name].title, color=("#0d47a1", "#c9a227", "#1b5e20")[k])
     mixed.set_xticks(range(len(ON_MIXED)), [m.replace(" ", "\n") for m in ON_MIXED], fontsize=8)
-    mixed.set(title="mixed libraries: non-tie pairs recovered", ylim=(0, 1.2), yticks=np.linspace(0, 1, 6))
+    mixed.set(title="mixed libraries: pairs recovered", ylim=(0, 1.2), yticks=np.linspace(0, 1, 6))
     mixed.legend(frameon=False, fontsize=8, ncols=2, loc="upper center")
     for k, (name, row) in enumerate(result["growing"].items()):
         growing.plot(row["sizes"], row["damping"], "os^D"[k % 4] + "-", label=name.replace("_", "–"), markersize=4)
     growing.axhline(1, color="black", lw=0.8)
-    growing.set(title="a candidate joins: proxy's move ÷ anchor's", yscale="log", xlabel="candidates")
+    growing.set(title="one joins: proxy's move ÷ anchor's", yscale="log", xlabel="candidates", xticks=(4, 8, 12, 16))
     growing.legend(frameon=False, fontsize=7)
     shown = [(e, q, row) for e, table in result["nonlinear"].items() for q, row in table.items()]
     for k, (way, colour) in enumerate((("linear", "#8d9db6"), ("evaluated", "#c2185b"))):
@@ -294,7 +294,6 @@ def _figure(result: dict[str, Any]) -> Figure:
             np.arange(len(shown)) + 0.4 * (k - 0.5), np.maximum(values, 1e-5), 0.4, color=colour, label=label
         )
     nonlinear.set_yticks(range(len(shown)), [f"{EQUATIONS[e].label}: {q}" for e, q, _ in shown], fontsize=7)
-    nonlinear.set(title="strict pairs missed", xscale="log")
-    nonlinear.invert_yaxis()
-    nonlinear.legend(frameon=False, fontsize=8)
+    nonlinear.set(title="strict pairs missed", xscale="log", ylim=(len(shown) - 0.5, -1.6))  # room for the legend
+    nonlinear.legend(frameon=False, fontsize=8, ncols=2, loc="upper center")
     return figure
