@@ -31,8 +31,14 @@ def test_a_number_or_a_function_is_one_piece():
         (((0.5,), ()), (1.0, (2.0,)), r"values\[0\]"),
         (((0.5,),), (1.0, "two"), "number or a function"),
         (((0.5,),), (1.0, np.inf), "finite number"),
+        ((0.25, 0.75), (1.0, 2.0, 3.0), "one sequence per axis"),
     ],
 )
 def test_what_makes_no_sense_is_refused(breaks, values, complaint):
     with pytest.raises(ValueError, match=complaint):
         Pieces(breaks, values)
+
+
+def test_the_number_of_coordinates_must_fit():
+    with pytest.raises(ValueError, match=r"breaks along 1 axes; they were asked at points with 2 .* dims=1"):
+        Pieces(((0.5,),), (1.0, 2.0))(np.ones((3, 3)), np.ones((3, 3)))

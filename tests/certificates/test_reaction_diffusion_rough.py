@@ -168,6 +168,20 @@ def test_other_pieces_than_the_problem_holds_are_noticed(ranking):
     with pytest.raises(ValueError, match="2 axes"):
         pr.certify(PROBLEM, ranking, by=RoughReactionDiffusion(Pieces(((),), (1.0,)), forcing))
 
+    made = dataclasses.replace(BY, diffusion=other, reaction=lambda u: 0.5 * u)  # also with a reaction of one's own
+    assert "diffusion differs by 0.9 of" in str(pr.certify(PROBLEM, ranking, by=made).failed[0].measured)
+
+
+@pytest.mark.parametrize(
+    "ends, value", [((0.5, 0.5 + 1e-11), 1e-12), ((1 - 1e-11, 1 + 1e-11), 1e-12), ((1.5, 2.0), 1.0)]
+)
+def test_a_piece_without_a_cell_is_refused(ends, value, ranking):
+    """A film thinner than any mesh, or beyond the box: it could carry any resistance or force."""
+    film = Pieces((ends, ()), ((1.0,), (value,), (1.0,)))
+    problem = eqx.tree_at(lambda p: p.diffusion, PROBLEM, np.ones(PROBLEM.diffusion.shape))
+    (failed,) = pr.certify(problem, ranking, by=RoughReactionDiffusion(film, forcing)).failed
+    assert "has no cell" in str(failed.measured)
+
 
 def test_negative_reactions_and_other_tasks_are_refused(ranking):
     for where, value in ((lambda p: p.linear, -0.1), (lambda p: p.cubic, -0.01)):

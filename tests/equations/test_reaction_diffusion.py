@@ -66,3 +66,33 @@ def test_coarsening_keeps_the_box():
     assert np.abs(fine - coarse).max() < 0.02 * np.abs(fine).max()
     with pytest.raises(ValueError, match="expected whole numbers"):
         pr.equations.ReactionDiffusion(np.ones((9, 12)), np.ones((9, 12)), 0.5, 0.0).coarsen(points=4)
+
+
+def test_a_jump_on_a_node_is_of_first_order_and_settles_nothing_wrong():
+    """A layered rod, exact: where the jump lies is known to half a spacing, and pairs closer than that are left open."""
+    rod, line, points = pr.certificates.Pieces(((0.5,),), (1.0, 50.0)), 0.5, 31
+    problem = pr.equations.ReactionDiffusion(rod, lambda x: 3 + 0 * x, 0.0, 0.0, points=points, dims=1)
+    x = problem.grid.axes[0]
+    flux = 1.5 * (line**2 + (1 - line**2) / 50) / (line + (1 - line) / 50)
+    left = lambda z: flux * z - 1.5 * z**2  # noqa: E731
+    exact = np.where(x <= line, left(x), left(line) + (flux * (x - line) - 1.5 * (x**2 - line**2)) / 50)
+    settled = 0
+    for seed in (1, 2, 3, 4):
+        random = np.random.default_rng(seed)
+        waves = [sum(random.normal() * np.sin(np.pi * k * x) / k for k in range(1, 5)) for _ in range(8)]
+        candidates = {f"m{k}": exact + 0.004 * (1 + 0.2 * k) * wave for k, wave in enumerate(waves)}
+        ranking = pr.rank(problem, candidates)
+        losses = np.array([np.sum((v - exact) ** 2) for v in candidates.values()])
+        wrong = np.sign(np.subtract.outer(ranking.scores, ranking.scores)) != np.sign(np.subtract.outer(losses, losses))
+        assert not np.any(wrong & ranking.settled_pairs)
+        settled += int(np.triu(ranking.settled_pairs, 1).sum())
+    assert settled > 30
+    assert problem.order == 1
+
+
+@pytest.mark.parametrize("field", ["diffusion", "forcing"])
+def test_the_order_is_two_but_where_data_jump(field):
+    smooth = {"diffusion": lambda x, y: 2 + np.sin(3 * x) * y, "forcing": lambda x, y: np.sin(9 * x) * np.cos(5 * y)}
+    made = lambda data: pr.equations.ReactionDiffusion(**data, linear=0.5, cubic=0.8, points=63)  # noqa: E731
+    assert made(smooth).order == made(smooth | {field: lambda x, y: 3 + 0 * x}).order == 2
+    assert made(smooth | {field: lambda x, y: 3 + (np.abs(y - 0.5) < 0.2) * (x > 0.4)}).order == 1

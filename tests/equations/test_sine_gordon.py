@@ -1,5 +1,6 @@
 """Law 8 for Sine–Gordon: breather and kinks, dispersion, reversibility, and what it refuses."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from helpers import named_substeps, solve
 from laws import slope
 from physrank import compute
 from physrank.equations import SineGordon
+from physrank.equations._sampling import lifted_forcing
 from physrank.equations.sine_gordon import _curvature
 from physrank.geometry.lifts import lift
 from physrank.physics.levels import altered
@@ -113,3 +115,11 @@ def test_a_coarser_grid_has_the_force_whether_it_changes_or_not(changed):
         problem = altered(problem, forcing=problem.forcing.at[changed].add(1.0))
     traced = compute.run(lambda given: given.coarser(1).forcing, problem)
     np.testing.assert_allclose(traced, lift(np.asarray(problem.forcing), (16,), "fourier"), atol=1e-14)
+
+
+def test_every_sample_of_a_force_may_move_by_itself():
+    """Also where all are the same, so that only one of them is lifted."""
+    force, moved = np.ones((3, 2, 16)), np.random.default_rng(0).standard_normal((3, 2, 16))
+    lifted = lambda f: lifted_forcing(f, 8)  # noqa: E731
+    _, found = compute.run(lambda a, b: jax.jvp(lifted, (a,), (b,)), force, moved)
+    np.testing.assert_allclose(found, lift(moved, (8,), "fourier"), atol=1e-14)

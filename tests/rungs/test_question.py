@@ -7,12 +7,12 @@ import physrank as pr
 from physrank.rungs import Question, question
 
 
-def asked(number, size=1.0, shape=(5, 6)):
+def asked(number, size=1.0, shape=(5, 6), excluded=(2,)):
     random = np.random.default_rng(0)
     states = size * (10 + random.standard_normal((number, *shape)))
     states[3] = states[1]
     valid = np.ones(number, bool)
-    valid[2] = False
+    valid[list(excluded)] = False
     return Question.of(pr.tasks.field(), states, valid), size * random.standard_normal((3, *shape)), states
 
 
@@ -47,6 +47,8 @@ def test_candidates_that_are_the_same_have_one_score():
     scores = found.scores(found.centre + changes[0], products)
     assert scores[3] == scores[1] and np.isnan(scores[2])
     assert len(np.unique(np.delete(scores, [2, 3]))) == 6
+    several = asked(8, excluded=(2, 5, 6))[0]
+    assert several.of_pairs(np.arange(8.0))[1, 3] == 0.0  # also beside several excluded ones
 
 
 def test_many_candidates_are_read_for_their_squares_only_once(monkeypatch):

@@ -30,6 +30,8 @@ class Pieces:
     values: Any
 
     def __post_init__(self) -> None:
+        if any(not hasattr(along, "__iter__") for along in self.breaks):
+            raise ValueError(f"Breaks are one sequence per axis, such as ((0.25, 0.75), ()); got {self.breaks!r}.")
         breaks = tuple(tuple(float(x) for x in along) for along in self.breaks)
         for along in breaks:
             if not all(math.isfinite(x) for x in along) or any(b <= a for a, b in pairwise(along)):
@@ -63,6 +65,11 @@ class Pieces:
 
     def __call__(self, *coordinates: Array) -> Array:
         """Values at points, one array of coordinates per axis."""
+        if len(coordinates) != len(self.breaks):
+            raise ValueError(
+                f"These Pieces have breaks along {len(self.breaks)} axes; they were asked at points with {len(coordinates)} "
+                "coordinates. A problem in one or three dimensions is made with dims=1 or dims=3."
+            )
         nodes = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in coordinates))
         which = [np.searchsorted(along, x, side="right") for along, x in zip(self.breaks, nodes, strict=True)]
         found = np.full(nodes[0].shape, np.nan)

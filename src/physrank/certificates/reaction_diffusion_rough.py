@@ -32,8 +32,8 @@ from physrank.geometry.space import Array
 from physrank.physics import Problem
 
 TARGET = (
-    "the solution of the differential equation itself, whose coefficient and force are the pieces given: its averages over "
-    "the hat functions of the nodes, and zero on the boundary"
+    "the solution of the differential equation itself, whose coefficient and force are the pieces given (lines closer to a "
+    "node than 1e-9 of the spacing are that node): its averages over the hat functions of the nodes, and zero on the boundary"
 )
 NORM = "L² of the box, as a multilinear function"
 AGREE = 1e-6  # of the largest value: functions that differ more from what the problem holds at its nodes are others
@@ -92,16 +92,17 @@ class RoughReactionDiffusion:
 
     def _given(self, problem: Problem, axes: list[Array], reaction: Cubic | Own) -> tuple[Assumption, ...]:
         if isinstance(reaction, Own):
-            return (Assumption("u = 0 on the boundary, and the reaction does not fall", True, "stated by you"),)
-        assert isinstance(problem, ReactionDiffusion)
-        apart = max(_apart(getattr(self, name), problem, name, axes) for name in ("diffusion", "forcing"))
-        least = min(reaction.linear, reaction.cubic)
-        return (
-            Assumption("λ ≥ 0 and γ ≥ 0", least >= 0, least),
-            Assumption(
-                "the pieces have the values that the problem holds at nodes off the lines", apart <= AGREE, apart
-            ),
-        )
+            grows = Assumption("u = 0 on the boundary, and the reaction does not fall", True, "stated by you")
+        else:
+            least = min(reaction.linear, reaction.cubic)
+            grows = Assumption("λ ≥ 0 and γ ≥ 0", least >= 0, least)
+        if not isinstance(problem, ReactionDiffusion):
+            return (grows,)
+        apart = {name: _apart(getattr(self, name), problem, name, axes) for name in ("diffusion", "forcing")}
+        worst = max(apart, key=apart.__getitem__)
+        said = f"{worst} differs by {apart[worst]:.3g} of its largest value" if apart[worst] > AGREE else apart[worst]
+        statement = "the pieces have the values that the problem holds at nodes off the lines"
+        return grows, Assumption(statement, apart[worst] <= AGREE, said)
 
     def _found(self, axes: list[Array], reaction: Cubic | Own, ranking: Ranked, state: Array) -> Any:
         """Gaps, the bound of the state, solves, what functions said and what was measured; or why there is nothing."""

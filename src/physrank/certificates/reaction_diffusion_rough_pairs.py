@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from physrank.certificates.actions import in_all_places
-from physrank.certificates.enclosures.discs import Disc
+from physrank.certificates.enclosures.discs import Disc, NotAnalytic
 from physrank.certificates.enclosures.elliptic import inverse_bound
 from physrank.certificates.enclosures.hypercircle import Known, Medium, Primal, Side
 from physrank.certificates.enclosures.jets import evaluated
@@ -67,8 +67,10 @@ def known(mesh: Mesh, pieces: Pieces, degree: int) -> Known:
     ]
     for place, piece in pieces.boxes:
         here = tuple(slice(e[k], e[k + 1]) for e, k in zip(ends, place, strict=True))
-        if any(s.stop <= s.start for s in here):
-            continue
+        if any(s.stop <= s.start for s in here):  # what is left out could carry any resistance or force
+            raise NotAnalytic(
+                f"piece {place} has no cell: it lies outside of the box, or is thinner than {SAME:g} of the grid's spacing"
+            )
         if not callable(piece):
             centre[(0,) * mesh.dims + here] = piece
             continue

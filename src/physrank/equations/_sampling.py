@@ -1,5 +1,6 @@
 """Space-time fields given by users (functions, constants, rows) sampled where a scheme needs them."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -62,16 +63,24 @@ def resample_forcing(samples: jax.Array, times: jax.Array, kept: Array, count: i
     return jnp.einsum("...k,...kx->...x", weights.astype(values.dtype), values[near])
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(1,))
 def lifted_forcing(samples: jax.Array, points: int) -> jax.Array:
     """`(steps, fractions, x)` on so many points. A force that does not change in time, or is none, is lifted once: that is
     most of the work of stating a march on a coarse grid."""
 
-    def whole() -> jax.Array:
-        return as_double(lift(samples, (points,), "fourier"))
-
     def once() -> jax.Array:
-        return jnp.broadcast_to(as_double(lift(samples[:1, :1], (points,), "fourier")), (*samples.shape[:2], points))
+        return jnp.broadcast_to(_lifted(samples[:1, :1], points), (*samples.shape[:2], points))
 
     if not isinstance(samples, Tracer):
-        return whole()
-    return jax.lax.cond(jnp.all(samples == samples[:1, :1]), once, whole)
+        return _lifted(samples, points)
+    return jax.lax.cond(jnp.all(samples == samples[:1, :1]), once, lambda: _lifted(samples, points))
+
+
+@lifted_forcing.defjvp
+def _(points: int, given: tuple[jax.Array], moved: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    """Every sample may move by itself, also where all are the same."""
+    return lifted_forcing(*given, points), _lifted(*moved, points)
+
+
+def _lifted(samples: jax.Array, points: int) -> jax.Array:
+    return as_double(lift(samples, (points,), "fourier"))

@@ -23,6 +23,7 @@ from physrank.physics.newton import ROUGHLY, damped_newton, preconditioned
 from physrank.physics.problem import probe_magnitude, roundoff_floor
 from physrank.physics.solvers import ROUGH, norm
 
+LINES, FLAT, JUMP = 64, 1e-6, 0.5  # along an axis, where jumps are looked for; of a field, of a difference
 STEPPABLE = 1.5  # roughness of the scaled operator up to which preconditioned steps do the work of a solve
 
 
@@ -71,7 +72,7 @@ class ReactionDiffusion(Problem):
     | raw norm | h^{d−1} Σ_boundary |r|² + h^d Σ_interior |r|² |
     | task | the whole field, tensor-product trapezoid rule |
     | good values | a from 0.3 to 5, λ from 0.3 to 2.2, γ from 0.1 to 1.4; strongly monotone for λ, γ > 0 |
-    | limits | second order: ‖u_h − u‖ ≈ C h²; the same spacing along every axis |
+    | limits | second order: ‖u_h − u‖ ≈ C h², first order where a or f jumps; the same spacing along every axis |
 
     Main arguments: `diffusion` a > 0 and `forcing` f on all nodes, boundary included, or functions of the coordinates;
     `linear` λ ≥ 0; `cubic` γ ≥ 0.
@@ -79,8 +80,6 @@ class ReactionDiffusion(Problem):
     Other arguments: `length` of the first side; `points` and `dims`, the interior nodes per side and the dimension,
     used when both fields are functions. Candidates of other resolution are sine-lifted to this grid.
     """
-
-    order = 2
 
     diffusion: Array
     forcing: Array
@@ -124,6 +123,11 @@ class ReactionDiffusion(Problem):
     @property
     def _dims(self) -> int:
         return self.diffusion.ndim
+
+    @property
+    def order(self) -> int:
+        """Two, or one where a or f jumps on this grid: nodes know a line between pieces to half a spacing only."""
+        return 2 if _is_smooth(self.diffusion) and _is_smooth(self.forcing) else 1
 
     @property
     def operator(self) -> DirichletDiffusion:
@@ -259,6 +263,19 @@ class ReactionDiffusion(Problem):
     @property
     def state_shape(self) -> tuple[int, ...]:
         return self.diffusion.shape
+
+
+def _is_smooth(field: Array) -> bool:
+    """Whether differences change little from node to node, on some lines along every axis: of a wave of m half periods by
+    mπ of a spacing, of a jump by itself."""
+    values = np.asarray(field)
+    for axis in range(values.ndim):
+        thin = [slice(None) if d == axis else slice(None, None, max(n // LINES, 1)) for d, n in enumerate(values.shape)]
+        steps = np.diff(values[tuple(thin)], axis=axis)
+        largest = np.abs(steps).max()
+        if largest > FLAT * np.abs(values).max() and np.abs(np.diff(steps, axis=axis)).max() > JUMP * largest:
+            return False
+    return True
 
 
 def _interior(nodes: Array) -> Array:

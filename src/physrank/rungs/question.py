@@ -155,7 +155,9 @@ class Question:
     def _same(self) -> np.ndarray | None:
         """Pairs of candidates that are the same; None where nobody looks."""
         same = None if self.many else self.distances == 0
-        return same if same is not None and same.sum() > len(same) else None
+        return (
+            same if same is not None and same.sum() > np.trace(same) else None
+        )  # those excluded are not even themselves
 
     @property
     def all_equal(self) -> bool:

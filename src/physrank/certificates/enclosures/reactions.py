@@ -38,7 +38,7 @@ class Cubic:
     def largest(self, force: float, per_force: float) -> float:
         """A bound of |u| where |f| ≤ force: what it is without a reaction, or what λu or γu³ holds alone."""
         held = [force / self.linear] if self.linear > 0 else []
-        held += [float(np.cbrt(force / self.cubic))] if self.cubic > 0 else []
+        held += [float(np.cbrt(force) / np.cbrt(self.cubic))] if self.cubic > 0 else []
         return UP * min(per_force * force, *held, np.inf) + TINY
 
     def bend(self, values: float, largest: float) -> float:
