@@ -19,7 +19,7 @@ import numpy as np
 from physrank.certificates.actions import compares_states, real
 from physrank.certificates.certificate import Assumption, Enclosure, Stated, all_hold, arithmetic, open_gaps
 from physrank.certificates.enclosures.discs import Disc, NotAnalytic
-from physrank.certificates.enclosures.jets import Function, evaluated
+from physrank.certificates.enclosures.jets import Function, evaluated, is_pointwise
 from physrank.certificates.enclosures.meshes import Mesh
 from physrank.certificates.enclosures.reactions import Cubic, Own
 from physrank.certificates.paths.fluxes import refined
@@ -109,7 +109,7 @@ class RoughReactionDiffusion:
         pieces = [Pieces.of(given, len(axes)) for given in (self.diffusion, self.forcing)]
         try:
             with np.errstate(all="ignore"):
-                if not all(_is_pointwise(p, axes) for p in pieces):
+                if not all(is_pointwise(*asked) for given in pieces for asked in _asked(given, axes)):
                     return "a function gives other values on arrays than point by point"
                 said = _said(pieces, axes, reaction)
                 found = self._climbed(pieces, axes, reaction, ranking, state)
@@ -192,16 +192,6 @@ def _asked(pieces: Pieces, axes: list[Array]) -> Iterator[tuple[Function, list[A
             ends = [(x[0], *breaks, x[-1]) for x, breaks in zip(axes, pieces.breaks, strict=True)]
             sides = [np.linspace(end[k], end[k + 1], PLACES) for end, k in zip(ends, place, strict=True)]
             yield piece, list(np.meshgrid(*sides, indexing="ij"))
-
-
-def _is_pointwise(pieces: Pieces, axes: list[Array]) -> bool:
-    """Whether functions make the same of discs as of arrays: `x - np.mean(x)` does not."""
-    for function, places in _asked(pieces, axes):
-        values, discs = function(*places), evaluated(function, [Disc.of(x) for x in places], gradient=False)[0]
-        scale = np.max(np.abs(values)) + np.max(discs.radius) + 1e-300
-        if not np.max(np.abs(values - discs.centre)) <= 1e-9 * scale:
-            return False
-    return True
 
 
 def _said(pieces: list[Pieces], axes: list[Array], reaction: Cubic | Own) -> tuple[bytes, ...]:

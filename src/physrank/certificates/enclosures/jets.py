@@ -4,7 +4,7 @@ A coordinate is a `Jet`; what a function makes of it by `+ − * / **`, `np.exp`
 (`np.abs`, `np.where`, a comparison) has no enclosure and raises.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NoReturn
@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from physrank.certificates.enclosures.discs import Disc, NotAnalytic
+from physrank.geometry.space import Array
 
 Function = Callable[..., Any]
 
@@ -158,3 +159,10 @@ def evaluated(function: Function | float, coordinates: list[Disc], *, gradient: 
     found = found.item() if isinstance(found, np.ndarray) and found.ndim == 0 else found
     jet = given[0]._other(found)
     return jet.value, [Disc.of(0.0) if slope is None else slope for slope in jet.slopes]
+
+
+def is_pointwise(function: Function, places: Sequence[Array]) -> bool:
+    """Whether it makes the same of discs as of arrays: `x - np.mean(x)` does not."""
+    values, discs = function(*places), evaluated(function, [Disc.of(x) for x in places], gradient=False)[0]
+    scale = np.max(np.abs(values)) + np.max(discs.radius) + 1e-300
+    return bool(np.max(np.abs(values - discs.centre)) <= 1e-9 * scale)
