@@ -33,11 +33,16 @@ import render_yardstick  # noqa: E402
 
 from physrank.lab.studies import STUDIES  # noqa: E402
 
+BRIEFLY = ("ladder", "shared response", "raw residual", "validation loss", "direct solve, same grid")
 
-def demo_table(result: dict[str, Any]) -> str:
+
+def demo_table(result: dict[str, Any], shown: tuple[str, ...] | None = None) -> str:
+    """Every method, or the `shown` ones."""
     lines = ["| | method | pairs | | top-1 | regret | ms per input |", "|---|---|---:|---:|---:|---:|---:|"]
     for equation, methods in result["equations"].items():
         for name, row in methods.items():
+            if shown and name not in shown:
+                continue
             share = row["pairs_correct"] / row["pairs"]
             cells = [
                 equation.replace("_", "–"),
@@ -60,11 +65,14 @@ def demo_table(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def bench_table(result: dict[str, Any]) -> str:
+def bench_table(result: dict[str, Any], about: str = "") -> str:
+    """Every ratio, or those that are `about` something."""
     lines = ["| what | ratio | asked |", "|---|---:|---:|"]
     for row in result["results"].values():
+        if about not in row["what"]:
+            continue
         if "ratio" in row:
-            lines.append(f"| {row['what']} | {row['ratio']:.1f} | {row['asked']} |")
+            lines.append(f"| {row['what']} | {row['ratio']:.3g} | {row['asked']} |")
         else:
             lines.append(f"| {row['what']} | {row['megabytes']:.0f} | |")
     return "\n".join([*lines, "", source(result, "make bench")])
@@ -231,14 +239,28 @@ def measured(name: str) -> bool:
     return (ROOT / f"results/studies/laptop/{name}.json").exists()
 
 
+def claimed() -> list[tuple[str, str, bool]]:
+    """(study, claim, does it hold): what stored studies support, as `physrank study verify` checks it."""
+    found = {
+        name: study.claims(stored(f"studies/laptop/{name}.json")) for name, study in STUDIES.items() if measured(name)
+    }
+    return [(name, claim, bool(holds)) for name, claims in found.items() for claim, holds in claims]
+
+
 def claims_list() -> str:
-    """What each stored study supports, in its own words; `physrank study verify` checks the same sentences."""
-    lines = []
-    for name, study in STUDIES.items():
-        if measured(name):
-            found = study.claims(stored(f"studies/laptop/{name}.json"))
-            lines += [f"- {name}: {claim}" + ("" if holds else " — **does not hold**") for claim, holds in found]
+    lines = [f"- {name}: {claim}" + ("" if holds else " — **does not hold**") for name, claim, holds in claimed()]
     return "\n".join(lines or ["*No study has been run yet in the laptop profile.*"])
+
+
+def claims_briefly() -> str:
+    """The first claim of every study, and whatever does not hold."""
+    every = claimed()
+    firsts = {name: claim for name, claim, _ in reversed(every)}
+    failing = [(name, claim) for name, claim, holds in every if not holds]
+    lines = [f"- {name}: {claim}" for name, claim in reversed(firsts.items()) if (name, claim) not in failing]
+    lines += [f"- **does not hold**: {name}: {claim}" for name, claim in failing]
+    said = f"{len(every) - len(failing)} of {len(every)} claims of {len(firsts)} studies hold."
+    return "\n".join([f"{said} The first of each, and what does not hold:", "", *lines])
 
 
 def if_stored(path: str, table: Callable[[dict[str, Any]], str]) -> str:
@@ -252,7 +274,9 @@ def stored(path: str) -> dict[str, Any]:
 def render(text: str) -> str:
     tables = {
         "demo": demo_table(stored("demo/demo.json")),
+        "demo-briefly": demo_table(stored("demo/demo.json"), BRIEFLY),
         "bench": bench_table(stored("bench.json")),
+        "bench-briefly": bench_table(stored("bench.json"), about="rank ÷"),
         "trials": trials_table(stored("trials.json")),
         "sharpness": sharpness_table(stored("sharpness.json")),
         "jumps": jumps_table(stored("jumps.json")),
@@ -266,7 +290,7 @@ def render(text: str) -> str:
     }
     for name, table in (render_studies.STUDIES | render_further.STUDIES | render_deeper.STUDIES).items():
         tables[f"study-{name}"] = study_table(name, table)
-    tables["claims"] = claims_list()
+    tables |= {"claims": claims_list(), "claims-briefly": claims_briefly()}
     known = {name: stored(f"studies/laptop/{name}.json") for name in STUDIES if measured(name)}
     tables["law"] = render_words.law(known)
     tables |= {f"words-{name}": said(known[name]) for name, said in render_words.WORDS.items() if name in known}
