@@ -131,8 +131,8 @@ def beyond(result: Result) -> str:
         for method, cell in row["methods"].items()
     ]
     made = "; ".join(
-        f"{_title(name)}: {row['candidates']} candidates, the coarse solve with {row['points']} points is the best on "
-        f"{row['coarse_solver_wins']} inputs"
+        f"{_title(name)}: {row['candidates']} candidates ({', '.join(row['architectures'])}, a coarse solve with "
+        f"{row['points']} points, which is the best on {row['coarse_solver_wins']} inputs)"
         for name, row in result["mixed"].items()
     )
     growing = [

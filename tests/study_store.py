@@ -81,7 +81,7 @@ def fill(folder, patch):
         for name in (*predictions.STORED_POPULATIONS, *predictions.LONG_POPULATIONS, "additional", "stress")
     } | {("sine_gordon", "evaluation"): solutions("sine_gordon", "evaluation", TINY.evaluation)}
     for library in [
-        one for group in ("primary", "additional", "stress", "sine_gordon", "quality") for one in GROUPS[group]
+        one for group in ("primary", "additional", "stress", "sine_gordon", "quality", "mixed") for one in GROUPS[group]
     ]:
         for name in dict.fromkeys(name for name, _ in predictions.wanted(library)):
             exact = true[library.equation, name]

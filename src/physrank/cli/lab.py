@@ -47,7 +47,8 @@ def train(
     library: Annotated[
         str,
         typer.Argument(
-            help="A library, or primary, additional, stress, sine_gordon, quality, diffusion_reaction, flow_1d, flow_2d."
+            help="A library, or primary, additional, stress, sine_gordon, quality, mixed, diffusion_reaction, flow_1d or "
+            "flow_2d."
         ),
     ],
     profile: ProfileName = "laptop",

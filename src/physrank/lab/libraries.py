@@ -80,7 +80,7 @@ class Library:
 
     equation: str
     architecture: str
-    member: str  # e1, e2, …: evaluated; r1 … r4: additional; s1 … s4: stress; q1: quality
+    member: str  # e1, e2, …: evaluated; r1 … r4: additional; s1 … s4: stress; q1: quality; m1: for mixed libraries
     number: int  # position among all libraries of all groups: part of every seed
     outlier: int | None = None
     budget: str | None = None
@@ -97,7 +97,9 @@ class Library:
     @property
     def instances(self) -> str:
         """The population of shifted inputs on which its candidates are compared."""
-        return {"e": "evaluation", "r": "additional", "s": "stress", "q": "evaluation"}[self.member[0]]
+        return {"e": "evaluation", "r": "additional", "s": "stress", "q": "evaluation", "m": "evaluation"}[
+            self.member[0]
+        ]
 
     @property
     def runs(self) -> int:
@@ -141,9 +143,11 @@ class Library:
         if run == self.outlier:
             sizes["training"] = max(chosen.training // 16, chosen.batch)
         size = self.size(profile)
-        network: dict[str, Any] = {"channels": size.cno_multiplier // 2}
-        if self.architecture == "fno":
-            network = {"width": size.fno_width, "modes": list(size.fno_modes)}
+        networks: dict[str, dict[str, Any]] = {
+            "fno": {"width": size.fno_width, "modes": list(size.fno_modes)},
+            "cno": {"channels": size.cno_multiplier // 2},
+            "unet": {"features": size.unet_features},
+        }
         return {
             "library": self.name,
             "run": run,
@@ -152,7 +156,7 @@ class Library:
             **sizes,
             "learning_rate": self.declared.learning_rates[self.architecture],
             "weight_decay": 1e-4,
-            "network": network,
+            "network": networks[self.architecture],
         }
 
 
@@ -243,10 +247,11 @@ def _groups() -> dict[str, list[Library]]:
         "additional": _group(paper, ("r1", "r2", "r3", "r4"), 8),
         "stress": _group(paper, ("s1",), 24, outlier=3),
     }
-    own = {e.name: _group([e], ("e1", "e2", "e3", "e4"), 42 + 8 * k if k else 28) for k, e in enumerate(others)}
+    own = {e.name: _group([e], ("e1", "e2", "e3", "e4"), 44 + 8 * k if k else 28) for k, e in enumerate(others)}
     groups["stress"] += _group(paper, ("s2", "s3", "s4"), 36, outlier=3)
     quality = [Library(e.name, "fno", "q1", 48 + k, budget="paper") for k, e in enumerate(paper)]
-    return groups | own | {"quality": quality}
+    mixed = [Library(e.name, "unet", "m1", 50 + k) for k, e in enumerate(paper)]
+    return groups | own | {"quality": quality, "mixed": mixed}
 
 
 def equations_of(libraries: Iterable[Library]) -> list[Equation]:

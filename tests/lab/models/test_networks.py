@@ -1,11 +1,13 @@
-"""Wrong use of any network is named."""
+"""Wrong use of any network is named; a library's network is the one that it declares."""
 
 import pytest
 import torch
 
+from physrank.lab.libraries import GROUPS, PROFILES
 from physrank.lab.models import CNO, UNet
 from physrank.lab.models.constraints import InitialCondition
 from physrank.lab.models.fno import fno
+from physrank.lab.models.networks import build
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,16 @@ from physrank.lab.models.fno import fno
 def test_wrong_use_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("library", GROUPS["mixed"], ids=lambda library: library.equation)
+def test_u_nets_join_the_papers_equations_with_their_constraint(library):
+    smoke = PROFILES["smoke"]
+    assert library.settings(smoke, 0)["network"] == {"features": 2}
+    assert library.instances == "evaluation"
+    case = library.declared.population("evaluation", 1)
+    with torch.no_grad():
+        found = build(library, smoke).eval()(torch.from_numpy(library.declared.features(case))).numpy()
+    assert library.declared.states(found).shape == (1, *library.declared.state_shape())
+    exact = found[0, 0, 0] - library.declared.features(case)[0, 0, 0] if library.declared.periodic else found[..., 0]
+    assert not exact.any()

@@ -30,6 +30,7 @@ class NetworkSize:
     fno_width: int
     fno_modes: tuple[int, int]
     cno_multiplier: int
+    unet_features: int  # of the first level
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,11 @@ def _whole(library: Library, profile: Profile) -> torch.nn.Module:
         network = fno(*channels, width=size.fno_width, modes=size.fno_modes)
         return constrained(network, equation.constraint)
     padding = "circular" if equation.periodic else "zeros"
-    network = CNO(*channels, multiplier=size.cno_multiplier, padding=padding)
-    # 34 nodes cannot be halved three times; the 32 interior ones can, and zeros around them are the condition.
+    if library.architecture == "unet":
+        network = UNet(*channels, features=size.unet_features, padding=padding)
+    else:
+        network = CNO(*channels, multiplier=size.cno_multiplier, padding=padding)
+    # 34 nodes cannot be halved time and again; the 32 interior ones can, and zeros around them are the condition.
     return constrained(network, equation.constraint, interior=True)
 
 

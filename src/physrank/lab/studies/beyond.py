@@ -1,7 +1,8 @@
 """Study 17: beyond the paper's libraries. Candidates of different kinds, libraries that grow, nonlinear quantities.
 
-Mixed: FNO and CNO checkpoints beside the output of a coarse solver, in one library. Growing: candidate after candidate joins
-and the mean anchor moves by (v − w)/(N + 1), exactly; how far does the proxy follow, and which older decisions change?
+Mixed: FNO, CNO and U-Net checkpoints beside the output of a coarse solver, in one library. Growing: candidate after
+candidate joins and the mean anchor moves by (v − w)/(N + 1), exactly; how far does the proxy follow, and which older
+decisions change?
 Nonlinear: quantities of the state whose losses are Hilbert losses still, with the proxy taken as Q(w) + DQ(w)δ or as Q(s).
 """
 
@@ -85,7 +86,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
 def _mixed(context: Context, equation: Equation) -> dict[str, Any]:
     """All evaluation inputs: the first library of each architecture, and one coarse solution."""
     first: dict[str, Library] = {}
-    for library in GROUPS["primary"]:
+    for library in (*GROUPS["primary"], *GROUPS["mixed"]):
         if library.declared is equation:
             first.setdefault(library.architecture, library)
     libraries, coarse, profile = list(first.values()), equation.coarse_solves[-1], context.profile
