@@ -4,6 +4,7 @@ A room that needs one of these asks here and never for a class by name, so that 
 that a shipped one gets.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
 
@@ -191,10 +192,12 @@ def admissible(problem: Problem, state: Array) -> Bool[Array, ""]:
     return finite if check is None else finite & check(state)
 
 
-def concerns(problem: Problem, state: np.ndarray) -> list[str]:
-    """What a user should know about a candidate that is not an error."""
-    remarks = getattr(problem, "concerns", None)
-    return [] if remarks is None else remarks(state)
+def concerns(problem: Problem, states: Iterable[np.ndarray]) -> list[list[str]]:
+    """What a user should know about every candidate that is not an error."""
+    remarks = getattr(
+        problem, "concerns", None
+    )  # once: equinox makes an object of a bound method whenever it is asked for
+    return [[] if remarks is None else remarks(state) for state in states]
 
 
 def remarks(problem: Problem) -> tuple[str, ...]:
