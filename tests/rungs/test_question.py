@@ -18,7 +18,7 @@ def asked(number, size=1.0, shape=(5, 6), excluded=(2,)):
 
 @pytest.mark.parametrize("number, size", [(8, 1.0), (8, 1e-200), (question.MANY + 9, 1.0), (question.MANY + 9, 1e200)])
 def test_products_are_those_of_differences_from_the_centre(number, size, monkeypatch):
-    monkeypatch.setattr(question, "BLOCK", 90)  # three candidates at a time
+    monkeypatch.setattr(question, "BLOCK", 90)  # some candidates, or some of their numbers, at a time
     found, changes, states = asked(number, size)
     rows = (states / size - states[0] / size).reshape(number, -1) / np.sqrt(30)
     expected = (changes / size).reshape(3, -1) / np.sqrt(30) @ rows.T
@@ -42,9 +42,9 @@ def test_one_candidate_against_the_others_is_a_row_of_all_pairs():
 def test_candidates_that_are_the_same_have_one_score():
     """Though their products were summed in another order; an excluded one beside them has none."""
     found, changes, _ = asked(8)
-    products = found.products([changes[0]])[0]
+    (products,), (size,) = found.weighed([changes[0]])
     products[3] *= 1 + 1e-12
-    scores = found.scores(found.centre + changes[0], products)
+    scores = found.scores(found.centre + changes[0], products, size)
     assert scores[3] == scores[1] and np.isnan(scores[2])
     assert len(np.unique(np.delete(scores, [2, 3]))) == 6
     several = asked(8, excluded=(2, 5, 6))[0]
@@ -54,5 +54,5 @@ def test_candidates_that_are_the_same_have_one_score():
 def test_many_candidates_are_read_for_their_squares_only_once(monkeypatch):
     found, changes, _ = asked(question.MANY + 9)
     found.products(list(changes))
-    monkeypatch.setattr(Question, "products", None)
+    monkeypatch.setattr(Question, "weighed", None)
     assert np.isfinite(np.delete(found.squares, 2)).all()

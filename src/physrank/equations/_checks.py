@@ -94,11 +94,12 @@ TAIL_FRACTION = (
 
 def under_resolved(field: Array) -> bool:
     """Whether any row (last axis: a periodic grid) has too much of its variance in the top third of its spectrum."""
-    spectrum = np.abs(np.fft.rfft(field, axis=-1)) ** 2
+    modes = np.fft.rfft(field, axis=-1)
+    spectrum = modes.real**2 + modes.imag**2
     mean, power = spectrum[..., 0], spectrum[..., 1:]
-    tail = power[..., 2 * power.shape[-1] // 3 :].sum(axis=-1)
-    noise = 1e-24 * (mean + power.sum(axis=-1))  # a constant field has only round-off in its spectrum
-    return bool(np.any(tail > TAIL_FRACTION * power.sum(axis=-1) + noise))
+    tail, total = power[..., 2 * power.shape[-1] // 3 :].sum(axis=-1), power.sum(axis=-1)
+    noise = 1e-24 * (mean + total)  # a constant field has only round-off in its spectrum
+    return bool(np.any(tail > TAIL_FRACTION * total + noise))
 
 
 def resolution_concerns(field: Array) -> list[str]:

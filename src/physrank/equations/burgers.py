@@ -95,7 +95,7 @@ class Burgers(Evolution):
         warn_under_resolved("initial", lifted)
         self.length, self.points = length, points
         longest = float(np.diff(time_values).max())
-        substeps = stated_substeps(substeps, FASTER * self._fastest(lifted) * longest / RK4_LIMIT, 4)
+        substeps = stated_substeps(substeps, FASTER * _fastest(lifted, length, points) * longest / RK4_LIMIT, 4)
         samples = sample_forcing(forcing, time_values, x, np.linspace(0, 1, 2 * substeps + 1))
         self.initial = as_double(lifted)
         self.viscosity = as_double(viscosity_value)
@@ -105,23 +105,16 @@ class Burgers(Evolution):
         self.check_stable()
 
     def check_stable(self) -> None:
-        initial = np.asarray(self.initial)
-        needed = self._needed_substeps(initial, float(np.diff(np.asarray(self.times)).max()))
+        fastest = _fastest(np.asarray(self.initial), self.length, self.points)
+        needed = _needed_substeps(fastest, np.asarray(self.times))
         if self.substeps < needed:
             raise ValueError(
                 f"{self.substeps} substeps per row are unstable for this initial state: RK4 on {self.points} points needs a "
-                f"substep of at most {RK4_LIMIT / self._fastest(initial):.3g}. Use substeps={needed} or more."
+                f"substep of at most {RK4_LIMIT / fastest:.3g}. Use substeps={needed} or more."
             )
 
-    def _fastest(self, state: np.ndarray) -> float:
-        """|u| k: the ⅔ rule keeps wavenumbers below n/3 · 2π/L."""
-        return float(np.abs(state).max()) * 2 * np.pi / self.length * self.points / 3
-
-    def _needed_substeps(self, state: np.ndarray, interval: float) -> int:
-        return int(np.ceil(min(self._fastest(state) * interval / RK4_LIMIT, 2.0**60) - 1e-9))
-
     def concerns(self, state: np.ndarray) -> list[str]:
-        needed = self._needed_substeps(state, float(np.diff(np.asarray(self.times)).max()))
+        needed = _needed_substeps(_fastest(state, self.length, self.points), np.asarray(self.times))
         faster = (
             [f"its speeds need substeps={needed}: the flow is unstable around it"] if needed > self.substeps else []
         )
@@ -194,6 +187,15 @@ class Burgers(Evolution):
     @property
     def state_shape(self) -> tuple[int, ...]:
         return (self.times.shape[-1], self.points)
+
+
+def _fastest(state: np.ndarray, length: float, points: int) -> float:
+    """|u| k: the ⅔ rule keeps wavenumbers below n/3 · 2π/L."""
+    return float(np.abs(state).max()) * 2 * np.pi / length * points / 3
+
+
+def _needed_substeps(fastest: float, times: np.ndarray) -> int:
+    return int(np.ceil(min(fastest * float(np.diff(times).max()) / RK4_LIMIT, 2.0**60) - 1e-9))
 
 
 @lru_cache(maxsize=16)

@@ -1,7 +1,7 @@
 """Cubic reaction–diffusion equation with a variable coefficient."""
 
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import Any
 
@@ -15,7 +15,7 @@ from physrank._arrays import as_double
 from physrank.compute import double
 from physrank.equations._checks import clear_keywords, finite_array, not_negative_number, positive
 from physrank.geometry.grid import Grid
-from physrank.geometry.lifts import sampled
+from physrank.geometry.lifts import namespace, sampled
 from physrank.physics import NonlinearSolve, Problem, Solve, Tangent
 from physrank.physics.elliptic import DirichletDiffusion, DirichletMetric
 from physrank.physics.levels import LEAST, altered, check_level, halved, size
@@ -125,9 +125,10 @@ class ReactionDiffusion(Problem):
         return self.diffusion.ndim
 
     @property
-    def order(self) -> int:
+    def order(self) -> Any:
         """Two, or one where a or f jumps on this grid: nodes know a line between pieces to half a spacing only."""
-        return 2 if _is_smooth(self.diffusion) and _is_smooth(self.forcing) else 1
+        smooth = _is_smooth(self.diffusion) & _is_smooth(self.forcing)
+        return namespace(smooth).where(smooth, 2, 1)
 
     @property
     def operator(self) -> DirichletDiffusion:
@@ -258,24 +259,31 @@ class ReactionDiffusion(Problem):
 
     @property
     def grid(self) -> Grid:
-        return Grid.nodes(self.diffusion.shape, [self.spacing * (n - 1) for n in self.diffusion.shape])
+        return _grid(self.diffusion.shape, self.length)
 
     @property
     def state_shape(self) -> tuple[int, ...]:
         return self.diffusion.shape
 
 
-def _is_smooth(field: Array) -> bool:
+@lru_cache(maxsize=64)
+def _grid(shape: tuple[int, ...], length: float) -> Grid:
+    """Asked for more often than some of what is done there takes."""
+    spacing = length / (shape[0] - 1)
+    return Grid.nodes(shape, [spacing * (n - 1) for n in shape])
+
+
+def _is_smooth(field: Array) -> Bool[Array, ""]:
     """Whether differences change little from node to node, on some lines along every axis: of a wave of m half periods by
     mπ of a spacing, of a jump by itself."""
-    values = np.asarray(field)
+    xp = namespace(field)
+    values, smooth = xp.asarray(field), True
     for axis in range(values.ndim):
         thin = [slice(None) if d == axis else slice(None, None, max(n // LINES, 1)) for d, n in enumerate(values.shape)]
-        steps = np.diff(values[tuple(thin)], axis=axis)
-        largest = np.abs(steps).max()
-        if largest > FLAT * np.abs(values).max() and np.abs(np.diff(steps, axis=axis)).max() > JUMP * largest:
-            return False
-    return True
+        steps = xp.diff(values[tuple(thin)], axis=axis)
+        largest, bend = xp.abs(steps).max(), xp.abs(xp.diff(steps, axis=axis)).max()
+        smooth = smooth & ((largest <= FLAT * xp.abs(values).max()) | (bend <= JUMP * largest))
+    return xp.asarray(smooth)
 
 
 def _interior(nodes: Array) -> Array:

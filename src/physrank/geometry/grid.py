@@ -122,19 +122,21 @@ class Grid:
         field = xp.stack([field.real, field.imag]) if xp.iscomplexobj(field) else xp.asarray(field, np.float64)
         shares = []
         for axis in space:
-            values = xp.moveaxis(field, axis, -1)
+            values = field if axis == -1 else xp.moveaxis(field, axis, -1)
             if self.kind != "sine":
                 values = values - values.mean(axis=space, keepdims=True)
             power = self._power(xp, values)
-            power = power.sum(axis=tuple(range(power.ndim - len(space), power.ndim - 1)))
+            if len(space) > 1:
+                power = power.sum(axis=tuple(range(power.ndim - len(space), power.ndim - 1)))
             modes = power.shape[-1] - 1
             total = power.sum(axis=-1)
             noise = np.finfo(float).eps ** 1.5 * (field**2).sum(axis=space) * power.shape[-1]
             against = xp.maximum(total, 1e-6 * total.max()) + noise
             tops = [np.arange(-1.0, modes) >= xp.floor(2 * part * modes / 3 + 1e-9) for part in carried]
-            above = [xp.where(top, power, 0.0).sum(axis=-1) for top in tops]
-            shares.append([(part / xp.maximum(against, 1e-300)).max() for part in above])
-        return [xp.stack(along).max() for along in zip(*shares, strict=True)]
+            above = power @ xp.stack(tops, axis=-1).astype(power.dtype)
+            share = above / xp.maximum(against, 1e-300)[..., None]
+            shares.append(share.reshape(-1, len(tops)).max(axis=0))
+        return list(shares[0] if len(shares) == 1 else xp.stack(shares).max(axis=0))
 
     def _power(self, xp: Any, values: Any) -> Any:
         """|coefficient|² of the series that belongs to this grid, last axis; the mean or nothing comes first."""
@@ -148,7 +150,8 @@ class Grid:
             extended = xp.concatenate([values, values[..., ::-1]], axis=-1)
         else:
             extended = xp.concatenate([values, values[..., -2:0:-1]], axis=-1)
-        power = xp.abs(xp.fft.rfft(extended, axis=-1)) ** 2
+        spectrum = xp.fft.rfft(extended, axis=-1)
+        power = spectrum.real**2 + spectrum.imag**2
         # Of an extended field the last coefficient vanishes (odd; cells) or belongs to the highest cosine (nodes).
         return (
             power if self.layout == "periodic" or (self.layout == "nodes" and self.kind != "sine") else power[..., :-1]

@@ -72,7 +72,7 @@ class TaskSpace:
 
     def norm_squared(self, x: Array) -> Array:
         flat = self.coordinates(x)
-        return np.einsum("...k,...k->...", flat, flat)
+        return np.vecdot(flat, flat)
 
     def norm(self, x: Array) -> Array:
         return np.sqrt(self.norm_squared(x))

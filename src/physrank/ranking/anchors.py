@@ -88,7 +88,10 @@ def _cluster(states: Array) -> tuple[list[int], dict[int, str]]:
     flat = states.reshape(len(states), -1)
     size = float(np.abs(flat).max(initial=0.0)) or 1.0
     pivots = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), PIVOTS)).astype(int))
-    distances = np.stack([np.linalg.norm((flat - flat[k]) / size, axis=1) for k in pivots])  # (pivots, N)
+    distances, room = np.empty((len(pivots), len(flat))), np.empty_like(flat)
+    for row, k in zip(distances, pivots, strict=True):
+        np.divide(np.subtract(flat, flat[k], out=room), size, out=room)
+        row[:] = np.sqrt(np.vecdot(room, room).real)
     kept, why = list(range(len(flat))), {}
     while len(kept) >= 3:
         rows = [r for r, k in enumerate(pivots) if k in kept]

@@ -106,8 +106,9 @@ def _concerns(
     problem: Problem, names: tuple[str, ...], states: Array, excluded: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for name, state in zip(names, states, strict=True):
-        for concern in capabilities.concerns(problem, state) if name not in excluded else []:
+    given = [(name, state) for name, state in zip(names, states, strict=True) if name not in excluded]
+    for (name, _), said in zip(given, capabilities.concerns(problem, (state for _, state in given)), strict=True):
+        for concern in said:
             found[concern] = (*found.get(concern, ()), name)
     return found
 

@@ -118,7 +118,8 @@ def _descend(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> 
             unsure = [c for c in going if c.whole is not None and not c.settled]
             if not unsure:
                 break
-            for climber, steps, seconds in _together(nested.steps, unsure, [c.whole for c in unsure], width):
+            places = [(c.whole, c.below.output) for c in unsure if c.below is not None]
+            for climber, steps, seconds in _together(nested.steps, unsure, places, width, level):
                 climber.stepped(level, steps, seconds)
         going = next_ones
 

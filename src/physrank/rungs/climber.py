@@ -130,8 +130,7 @@ class Climber:
             return
         assert self.below is not None
         coarse = Coarse(self.problem, np.asarray(self.below.state), level)
-        change = coarse.left(state - np.asarray(self.below.output))
-        moves = {"linearisation": np.asarray(found.last), "discretisation": change}
+        moves = {"linearisation": np.asarray(found.last), "discretisation": np.asarray(found.left)}
         evidence = OnGrid(state, state, movements=moves, loose=float(found.contraction), coarse=coarse)
         self._take(Rung(STEPS, self.question, evidence, evidence.seen(self.question.task), solves=0, seconds=seconds))
 

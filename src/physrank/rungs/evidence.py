@@ -44,8 +44,7 @@ class Coarse:
         return self.left(output - task.outputs(lifted[None])[0])
 
     def left(self, difference: Array) -> Array:
-        """A scheme of order p leaves about a (2^pk − 1)th of what k halvings changed."""
-        return difference / (2.0 ** (self.level * capabilities.order(self.problem)) - 1)
+        return capabilities.left(self.problem, self.level, difference)
 
 
 class Evidence(Protocol):

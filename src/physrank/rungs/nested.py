@@ -24,7 +24,7 @@ FIELD = field()
 KEPT = 2e-2  # of the range of a coefficient, an initial state, a force: a level that loses more decides nothing
 
 
-class Standing(eqx.Module):
+class Standing(NamedTuple):
     """What one level says."""
 
     state: JaxArray  # on its own grid
@@ -42,11 +42,12 @@ class Standing(eqx.Module):
         return bool(self.resolves)
 
 
-class Steps(eqx.Module):
+class Steps(NamedTuple):
     """Two preconditioned steps on the problem's own grid."""
 
     state: JaxArray
     last: JaxArray  # the second step
+    left: JaxArray  # what the grid itself may be off by, from where the level below stood
     contraction: Float[JaxArray, ""]  # ‖second‖ / ‖first‖
     hidden: Float[JaxArray, ""]  # size of what the second did not look at, over ‖second‖
 
@@ -86,7 +87,7 @@ def _worthwhile(problem: Problem, coarser: Callable[[Problem, int], Problem | No
     return tuple(range(deepest, 0, -1))
 
 
-class Look(eqx.Module):
+class Look(NamedTuple):
     """How far the proxy moves once the problem's own grid has a say."""
 
     carried: JaxArray  # the part of it that a coarse grid can carry
@@ -164,7 +165,7 @@ def descend(problem: Any, below: JaxArray, level: int, shape: tuple[int, ...], l
     """Stand on a level, all of its state lifted, and take two steps from there on the problem's own grid: the first whole,
     the second of what is smooth. What is not has been through the preconditioner once, and is small unless it was hidden."""
     coarse = _stand(problem, _on_grid(problem), below, level, FIELD, shape, lowest)
-    return coarse, _two(problem, coarse.output, problem.polish_smooth)
+    return coarse, _two(problem, coarse.output, coarse.output, level, problem.polish_smooth)
 
 
 def _output(problem: Problem, task: Task, state: JaxArray, shape: tuple[int, ...]) -> JaxArray:
@@ -226,18 +227,27 @@ def _mixed(leaf: Any, shape: tuple[int, ...]) -> JaxArray | None:
     return rows[0] if len(rows) == 1 else xp.tensordot(signs(xp.zeros(len(rows))), rows, axes=1)
 
 
-def steps(problem: Any, state: JaxArray) -> Steps:
-    """Two steps, whole ones: the second tells how much the first left."""
-    return _two(problem, state, lambda state: (problem.polish(state), jnp.zeros(())))
+def steps(problem: Any, place: tuple[JaxArray, JaxArray], level: int) -> Steps:
+    """Two steps, whole ones, from where others led and what the level below had: the second tells how much the first left."""
+    state, below = place
+    return _two(problem, state, below, level, lambda state: (problem.polish(state), jnp.zeros(())))
 
 
-def _two(problem: Any, state: JaxArray, second: Callable[[JaxArray], tuple[JaxArray, JaxArray]]) -> Steps:
+def _two(
+    problem: Any,
+    state: JaxArray,
+    below: JaxArray,
+    level: int,
+    second: Callable[[JaxArray], tuple[JaxArray, JaxArray]],
+) -> Steps:
     first = problem.polish(state)
     last, hidden = second(state + first)
     floor = 64 * jnp.finfo(float).eps * norm(state) + jnp.finfo(float).tiny
     contraction = norm(last) / jnp.maximum(norm(first), floor)
     contraction = jnp.where(problem.polishes_well(state), contraction, jnp.inf)
-    return Steps(state + first + last, last, contraction, hidden / jnp.maximum(norm(last), floor))
+    reached = state + first + last
+    left = capabilities.left(problem, level, reached - below)
+    return Steps(reached, last, left, contraction, hidden / jnp.maximum(norm(last), floor))
 
 
 def unseen(problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...], counts: Any) -> Look:

@@ -42,9 +42,7 @@ class Question:
     @cached_property
     def unit(self) -> float:
         """A power of two in which outputs are measured before anything is squared: 1e-300 ranks like 1."""
-        with np.errstate(over="ignore"):
-            squares = np.vdot(self.outputs, self.outputs).real
-        if 1e-200 < squares < 1e200:  # one reading is enough for ordinary numbers
+        if _ordinary(self.outputs):
             return 1.0
         size = max((_largest(block) for _, block in _blocks(self.outputs)), default=0.0)
         return 1.0 if size == 0 or 1e-120 < size < 1e120 else float(2.0 ** np.floor(np.log2(size)))
@@ -55,21 +53,26 @@ class Question:
 
     @cached_property
     def centre(self) -> Array:
-        """c: the first candidate that counts and is not far from all others, whose differences that would hide."""
-        strides = (slice(None, None, max(n // 8, 1)) for n in self.outputs.shape[1:])  # a few places tell
-        seen = self.outputs[(slice(None), *strides)]
-        counts = ~np.isnan(seen[(slice(None), *[0] * (seen.ndim - 1))])
+        """c: the first candidate that counts and is not far from all others, whose differences that would hide. A few places
+        of some candidates tell."""
+        counts = np.flatnonzero(~np.isnan(self.outputs[(slice(None), *[0] * (self.outputs.ndim - 1))]))
+        counts = counts[:: max(len(counts) // MANY, 1)] if len(counts) else np.zeros(1, int)
+        strides = (slice(None, None, max(n // 8, 1)) for n in self.outputs.shape[1:])
+        seen = self.outputs[(slice(None), *strides)][counts]
         with np.errstate(over="ignore", invalid="ignore"):
-            among = seen[counts]
-            middle = median(among.real) + 1j * median(among.imag) if np.iscomplexobj(seen) else median(among)
+            middle = median(seen.real) + 1j * median(seen.imag) if np.iscomplexobj(seen) else median(seen)
             apart = np.abs(seen - middle).reshape(len(seen), -1).max(axis=1, initial=0.0)
-            near = counts & (apart <= FAR * median(apart[counts]))
-        return self.outputs[int(np.argmax(near if near.any() else counts))]
+            near = apart <= FAR * median(apart)
+        return self.outputs[counts[int(np.argmax(near))]]
 
     def _rows(self, outputs: Array, room: Array | None = None) -> Array:
-        """√M (y_i − c) as rows, in units: differences first, so that large common parts do not cancel."""
+        """√M (y_i − c) as rows, in units."""
+        return self.space.coordinates(self._apart(outputs, room), overwrite=True)
+
+    def _apart(self, outputs: Array, room: Array | None = None) -> Array:
+        """y_i − c, in units: differences first, so that large common parts do not cancel."""
         apart = np.subtract(outputs, self.centre, out=None if room is None else room[: len(outputs)])
-        return self.space.coordinates(apart if self.unit == 1.0 else apart / self.unit, overwrite=True)
+        return apart if self.unit == 1.0 else apart / self.unit
 
     @cached_property
     def _known(self) -> dict[str, Array]:
@@ -84,39 +87,53 @@ class Question:
         return self._known["squares"]
 
     def products(self, changes: Sequence[Array]) -> Array:
-        """⟨change, y_i − c⟩ of every change (first axis) and candidate, in units²: the candidates are read once."""
-        number, few, first = len(self.outputs), not self.many, not self._known
-        products, squares = np.zeros((len(changes), number)), np.zeros((number, number) if few else number)
+        """⟨change, y_i − c⟩ of every change (first axis) and candidate, in units²."""
+        return self.weighed(changes)[0]
+
+    def weighed(self, changes: Sequence[Array]) -> tuple[Array, Array]:
+        """These products, and ‖change‖ in units: the candidates are read once."""
+        few, first, given = not self.many, not self._known, len(changes)
+        separable = self.space.separable and not np.iscomplexobj(self.outputs)
         with np.errstate(invalid="ignore", over="ignore"):
-            if few and self.space.separable and not np.iscomplexobj(self.outputs):
-                found = self._in_parts(changes, first)
-                products, squares = found[: len(changes)], found[len(changes) :]
-            elif few:
-                rows = self._rows(self.outputs)
-                products, squares = self._across(changes) @ rows.T, rows @ rows.T
+            if few and separable:
+                found, sizes = self._in_parts(changes, first)
+                products, squares = found[:given], found[given:]
             else:
-                across, blocks = self._across(changes), _blocks(self.outputs)
-                room = np.empty_like(blocks[0][1])
-                for part, block in blocks:
-                    rows = self._rows(block, room)
-                    products[:, part] = across @ rows.T
-                    squares[part] = np.einsum("nk,nk->n", rows, rows)
+                across = self.space.coordinates(self.measured(np.stack(changes)))  # √M of every change
+                sizes = np.vecdot(across, across)
+                if few:
+                    rows = self._rows(self.outputs)
+                    products, squares = across @ rows.T, rows @ rows.T
+                else:
+                    products, squares = self._in_blocks(across, first, separable)
         if first:
             self._known.update(squares=np.diagonal(squares) if few else squares, all=squares)
-        return products
+        return products, np.sqrt(sizes)
 
-    def _across(self, changes: Sequence[Array]) -> Array:
-        """√M of every change, in units."""
-        return self.space.coordinates(self.measured(np.stack(changes)))
+    def _in_blocks(self, across: Array, first: bool, separable: bool) -> tuple[Array, Array]:
+        """⟨x, y_i − c⟩ for every row √M x, and the `first` time ‖y_i − c‖², some candidates at a time. Where the metric is a
+        weight of every entry, it is put on the few changes instead of the many candidates."""
+        products, squares = np.zeros((len(self.outputs), len(across))), np.zeros(len(self.outputs))
+        blocks = _blocks(self.outputs)
+        room = np.empty_like(blocks[0][1])
+        weights = self.space.weights.ravel() if separable else np.ones(across.shape[1])
+        across = across * np.sqrt(weights)
+        for part, block in blocks:
+            rows = self._apart(block, room).reshape(len(block), -1) if separable else self._rows(block, room)
+            products[part] = rows @ across.T
+            if first:
+                squares[part] = np.square(rows, out=rows) @ weights
+        return products.T, squares
 
-    def _in_parts(self, changes: Sequence[Array], first: bool) -> Array:
-        """⟨x, y_i − c⟩ for every change x, and the `first` time for every x = y_j − c as well, all in the same memory: some
-        entries of changes and candidates side by side, weighted, and one product."""
+    def _in_parts(self, changes: Sequence[Array], first: bool) -> tuple[Array, Array]:
+        """⟨x, y_i − c⟩ for every change x, and the `first` time for every x = y_j − c as well; ‖x‖² of the changes. All in
+        the same memory: some entries of changes and candidates side by side, weighted, and one product."""
         number, given = len(self.outputs), len(changes)
         flat, centre, roots = self.outputs.reshape(number, -1), self.centre.ravel(), self.space.roots.ravel()
         scale = roots if self.unit == 1.0 else roots / self.unit
         lines, width = [change.ravel() for change in changes], max(BLOCK // (given + number), 1)
         room, found = np.empty((given + number, min(width, len(roots)))), np.zeros((given + first * number, number))
+        sizes = np.zeros(len(found))
         for start in range(0, len(roots), width):
             part = slice(start, start + width)
             rows = room[:, : len(roots[part])]
@@ -125,7 +142,10 @@ class Question:
             np.subtract(flat[:, part], centre[part], out=rows[given:])
             rows *= scale[part]
             found += rows[: len(found)] @ rows[given:].T
-        return found
+            sizes += np.vecdot(rows[: len(found)], rows[: len(found)])
+        # A sum in the same order wherever a candidate stands: what it is apart from the centre depends on no other one.
+        np.fill_diagonal(found[given:], sizes[given:])
+        return found, sizes[:given]
 
     @cached_property
     def distances(self) -> Array:
@@ -176,11 +196,11 @@ class Question:
         apart = np.subtract.outer(values, values)
         return apart if self._same is None else np.where(self._same, 0.0, apart)
 
-    def scores(self, proxy: Array, products: Array) -> Array:
-        """S_i = ‖q − y_i‖², in units², from the products with q − c, and from the difference itself where those cancel."""
-        change = self.space.coordinates(self.measured(proxy - self.centre))
+    def scores(self, proxy: Array, products: Array, size: float) -> Array:
+        """S_i = ‖q − y_i‖², in units², from the products with q − c and its size, and from the difference itself where those
+        cancel."""
         with np.errstate(invalid="ignore", over="ignore"):
-            terms = self.squares + change @ change
+            terms = self.squares + size * size
             found = terms - 2 * products
             near = np.flatnonzero(~(found > CANCELLED * terms))
             for i in near:
@@ -197,10 +217,16 @@ def median(values: Array) -> Array:
 
 
 def _blocks(outputs: Array) -> list[tuple[slice, Array]]:
-    """Some candidates at a time."""
-    size = max(BLOCK // max(outputs[0].size, 1), 1)
+    """Some candidates at a time, a few more than fit: a product with two or three takes as long as one with ten."""
+    size = max(4 * BLOCK // max(outputs[0].size, 1), 1)
     parts = (slice(k, k + size) for k in range(0, len(outputs), size))
     return [(part, outputs[part]) for part in parts]
+
+
+def _ordinary(values: Array) -> bool:
+    """Whether squares and their sum are ordinary numbers: one reading, where it tells."""
+    with np.errstate(over="ignore"):
+        return bool(1e-200 < np.vdot(values, values).real < 1e200)
 
 
 def _largest(values: Array) -> float:

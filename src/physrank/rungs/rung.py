@@ -61,27 +61,28 @@ class Rung:
         return {PROXY: self.proxy, **self.seen.changes, **self.seen.free, **unseen}
 
     @cached_property
-    def _products(self) -> dict[str, Array]:
-        """⟨change, y_i − c⟩ for all of them, and ⟨q − c, y_i − c⟩, at once: candidates are the largest arrays."""
+    def _weighed(self) -> dict[str, tuple[Array, float]]:
+        """⟨change, y_i − c⟩ and ‖change‖ of all of them, and of q − c, at once: candidates are the largest arrays."""
         new = {cause: change for cause, change in self._asked.items() if cause not in self._kept}
         changes = [change - self.question.centre if cause == PROXY else change for cause, change in new.items()]
-        return self._kept | (dict(zip(new, self.question.products(changes), strict=True)) if new else {})
+        found = zip(*self.question.weighed(changes), strict=True) if new else ()
+        return self._kept | dict(zip(new, found, strict=True))
 
     @cached_property
-    def _kept(self) -> dict[str, Array]:
+    def _kept(self) -> dict[str, tuple[Array, float]]:
         """Of these, what was found before some doubt was added."""
         return {}
 
     @cached_property
     def scores(self) -> Array:
         """S_i = ‖q − y_i‖², in units²."""
-        return self.question.scores(self.proxy, self._products[PROXY])
+        return self.question.scores(self.proxy, *self._weighed[PROXY])
 
     @cached_property
     def _relative(self) -> Array:
         """2⟨q − c, y_i − c⟩ − ‖y_i − c‖²: scores up to a common part and its sign, without its round-off."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return 2 * self._products[PROXY] - self.question.squares
+            return 2 * self._weighed[PROXY][0] - self.question.squares
 
     @cached_property
     def gaps(self) -> Array:
@@ -104,19 +105,19 @@ class Rung:
         question, found = self.question, {}
         rows = slice(None) if row is None else row
         for cause in self.seen.changes:
-            moved = question.of_pairs(self._products[cause], row)
+            moved = question.of_pairs(self._weighed[cause][0], row)
             np.multiply(np.abs(moved, out=moved), 2 * SAFETY, out=moved)
             if cause == "linearisation" and self.after_next > 0:
                 moved += 2 * SAFETY * self.after_next * question.distances_of(row)
             found[cause] = moved
         if self.seen.unseen is not None:
-            carried = np.abs(question.of_pairs(self._products[UNSEEN], row))
+            carried = np.abs(question.of_pairs(self._weighed[UNSEEN][0], row))
             found[UNSEEN] = 2 * (carried + self.seen.beyond * question.distances_of(row))
         found |= {cause: part[rows] for cause, part in self.extra.items()}
         found["algebra"] = 2 * self.algebra * question.distances_of(row)
-        for cause, free in self.seen.free.items():
-            cosine = np.abs(question.of_pairs(self._products[cause], row))
-            visible = cosine > BLIND * self.size(free) * question.distances_of(row)
+        for cause in self.seen.free:
+            along, size = self._weighed[cause]
+            visible = np.abs(question.of_pairs(along, row)) > BLIND * size * question.distances_of(row)
             found[cause] = np.where(visible, np.inf, 0.0)
         return found
 
@@ -160,7 +161,8 @@ class Rung:
         if loose == 0 or change is None:
             return 0.0
         before = 0.0 if self.response is None else self._held(self._last)
-        return loose * max(self._held(change), loose * before)
+        held = self._held(change) if self.seen.free else self._weighed["linearisation"][1]
+        return loose * max(held, loose * before)
 
     @cached_property
     def proxy_size(self) -> float:
@@ -176,9 +178,9 @@ class Rung:
         """How far ‖q − y_i‖ may still move, all causes together; NaN where nothing is known about it."""
         if not self.seen.changes:
             return float("nan")
-        moved = SAFETY * (sum(self.size(change) for change in self.seen.changes.values()) + self.after_next)
+        moved = SAFETY * (sum(self._weighed[cause][1] for cause in self.seen.changes) + self.after_next)
         if self.seen.unseen is not None:
-            moved += self.size(self.seen.unseen) + self.seen.beyond
+            moved += self._weighed[UNSEEN][1] + self.seen.beyond
         return self.question.unit * (moved + self.algebra + self.off)
 
     @cached_property
@@ -197,7 +199,7 @@ class Rung:
         """The same answer with other doubts (`seen`, `extra`, …): what was computed of the answer itself stays."""
         other = replace(self, **changes)
         vars(other).update({name: vars(self)[name] for name in ANSWERED if name in vars(self)})
-        found, before, now = vars(self).get("_products", {}), self._asked, other._asked
+        found, before, now = vars(self).get("_weighed", {}), self._asked, other._asked
         vars(other)["_kept"] = {cause: found[cause] for cause in found if now.get(cause) is before[cause]}
         return other
 
