@@ -21,7 +21,7 @@ from physrank.physics.glance import Rows, glance, pushes
 from physrank.physics.levels import check_coarsening, own_level
 from physrank.physics.march_tangent import MarchingTangent, sweep
 from physrank.physics.newton import ROUGHLY, damped_newton, roughly
-from physrank.physics.problem import NonlinearSolve, Problem, Tangent
+from physrank.physics.problem import NonlinearSolve, Problem, Refined, Tangent
 from physrank.physics.solvers import LinearMap, Solve, check_solver, norm, square
 from physrank.physics.stationary import DerivedTangent, check_grid, stated_weights
 
@@ -207,12 +207,13 @@ class Marching(Problem):
             return (host_implicit if self.implicit else host_march).sweep(self, at, None)
         return sweep(self, at, None)
 
-    def refine(self, base: Array, state: Array) -> Array:
+    def refine(self, base: Array, state: Array) -> Refined:
         """How far the state is from the march itself; where steps are implicit, a rough further sweep."""
         del base
         if self.implicit and not self.host:
-            return sweep(self, state, None, rough=True)[1].value
-        return self.correct(state)[1].value if self.implicit else self.solve(state).state - state
+            defect, solve = sweep(self, state, None, rough=True)
+            return defect, solve.value
+        return None, self.correct(state)[1].value if self.implicit else self.solve(state).state - state
 
     def glance(self, state: Array, counts: Any = True) -> Array:
         return glance(self, state, counts)
