@@ -81,3 +81,16 @@ def test_zeros_are_the_same_only_where_one_lies_where_the_other_is_alone():
     for within, alone, same in ((0.1, 1.2, False), (0.1, 1.4, True)):
         other = Zero(np.array([0.6, 0.8]), within, alone)  # one apart
         assert first.is_surely(other) is same and other.is_surely(first) is same
+
+
+def test_what_is_proved_the_other_way_round_is_said_aloud():
+    """A ranking that had a before b, and a proof that b is better: in words, with both targets, and in the dictionary."""
+    against = dataclasses.replace(made(-2.0, -1.0), proxy_gaps=np.array([[0.0, 0.5], [-0.5, 0.0]]))
+    assert against.reversed == [("b", "a")]
+    text = str(against)
+    assert "THE OTHER WAY ROUND" in text and "'b' is better than 'a'" in text and "not the ranking's 'a'" in text
+    assert "proved against it;" in text and "the problem's own grid" in text
+    assert against.to_dict()["reversed"] == [["b", "a"]] and against.to_dict()["contradiction"] in text
+    agreed = dataclasses.replace(against, proxy_gaps=-against.proxy_gaps)
+    for silent in (agreed, made(-2.0, -1.0), dataclasses.replace(against, excluded=("a",))):
+        assert silent.reversed == [] and silent.to_dict()["contradiction"] is None and "OTHER WAY" not in str(silent)

@@ -178,3 +178,30 @@ def test_only_certificates_of_one_thing_are_joined():
         intersect({"wide": boxes[0], "narrow": boxes[1]})
     assert "stated by the caller" in str(wide) and "ball of radius 0.5" in str(wide)
     assert "not of the dataset" in str(wide)
+
+
+def test_a_class_in_place_of_a_method_is_refused_with_what_to_write():
+    problem = field_problem()
+    library = {"a": zero_of(problem) * 1.1, "b": 0 * zero_of(problem)}
+    ranking = pr.rank(problem, library)
+    with pytest.raises(ValueError, match=r"write by=EnclosedZero\(\) instead of by=EnclosedZero"):
+        pr.certify(problem, ranking, by=pr.certificates.EnclosedZero)
+    with pytest.raises(ValueError, match=r"write by=RoughReactionDiffusion\(diffusion=…, forcing=…\)"):
+        pr.certificates.Certified(by=pr.certificates.RoughReactionDiffusion)
+    with pytest.raises(ValueError, match="by must be a method such as"):
+        pr.certify(problem, ranking, by="energy")  # pyright: ignore[reportArgumentType]
+
+
+def test_rank_until_certified_takes_the_method():
+    problem = field_problem()
+    library = {"a": zero_of(problem) * 1.1, "b": 0 * zero_of(problem)}
+    by = pr.certificates.ValidatedReactionDiffusion()
+    named, ruled = (
+        pr.rank(problem, library, **how).certificate
+        for how in ({"until": "certified", "by": by}, {"until": pr.certificates.Certified(by=by)})
+    )
+    np.testing.assert_array_equal(named.gaps.low, ruled.gaps.low)
+    assert named.best == "a"
+    for until in (None, "settled", pr.certificates.Certified()):
+        with pytest.raises(ValueError, match='goes with until="certified"'):
+            pr.rank(problem, library, until=until, by=by)

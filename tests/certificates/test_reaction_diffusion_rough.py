@@ -195,7 +195,8 @@ def test_negative_reactions_and_other_tasks_are_refused(ranking):
 
 
 REFUSED = {
-    "a slanted line": (lambda x, y: np.where(x < y, 1.0, 100.0), "compares"),
+    "a slanted line": (lambda x, y: np.where(x < y, 1.0, 100.0), r"np\.where.*Pieces\(breaks"),
+    "a kink": (lambda x, y: np.maximum(x, 0.5) + 0 * y, r"np\.maximum.*what has one: .*np\.exp"),
     "no function of a point": (lambda x, y: 2 + x - np.mean(x) + 0 * y, "point by point"),
     "another answer each time": (
         lambda x, y: 2 + 1e-10 * np.random.default_rng().random() + 0 * x * y,

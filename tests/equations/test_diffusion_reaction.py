@@ -8,6 +8,7 @@ import scipy.linalg
 import physrank as pr
 from helpers import solve
 from laws import slope
+from physrank import compute
 from physrank.equations import DiffusionReaction
 from problems import diffusion_reaction
 
@@ -67,3 +68,21 @@ def test_diffusion_reaction_refuses_long_steps_and_no_length():
     DiffusionReaction(start, [0.0, 1.9])
     with pytest.raises(ValueError, match="length must be positive"):
         DiffusionReaction(start, [0.0, 0.1], length=0)
+
+
+def _further(problem, state):
+    """The next correction to two digits a step, and to the end; with the defect that was met on the way."""
+    defect, movement = problem.refine(state, state)
+    return defect, movement, problem.correct(state)[1].value
+
+
+@pytest.mark.parametrize("interval, diffusion, error", [(0.05, (1e-3, 5e-3), 0.02), (0.2, (2e-2, 1e-3), 0.1)])
+def test_how_far_a_further_correction_would_move_it_is_known_to_two_digits(interval, diffusion, error):
+    """Steps are solved to two digits each, and many of them must not add up to more: this is what doubts rely on."""
+    random, rows = np.random.default_rng(0), 25
+    problem = DiffusionReaction(random.standard_normal((2, 32, 32)), interval * np.arange(rows), diffusion=diffusion)
+    state = solve(problem) * (1 + error * random.standard_normal((rows, 2, 32, 32)))
+    defect, rough, whole = compute.run(_further, problem, state)
+    np.testing.assert_allclose(defect, np.asarray(problem.defect(state)), atol=1e-12)
+    assert np.linalg.norm(rough - whole) <= 1e-2 * np.linalg.norm(whole)
+    assert np.linalg.norm(rough[-1] - whole[-1]) <= 1e-2 * np.linalg.norm(whole[-1])

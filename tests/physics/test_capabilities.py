@@ -6,6 +6,7 @@ import pytest
 
 import physrank as pr
 from physrank import scorers
+from physrank.geometry.lifts import kept_rows
 from physrank.physics import capabilities
 from physrank.physics.problem import NonlinearSolve, Problem
 from physrank.physics.stationary import Stationary
@@ -86,3 +87,14 @@ def test_a_problem_that_can_do_more_gets_what_that_gives():
     assert capabilities.cheap_to_solve(problem) and capabilities.order(problem) == 3
     assert not bool(capabilities.admissible(problem, jnp.asarray(TRUTH - 9)))
     assert capabilities.coarser(problem, 0) is problem
+
+
+def test_rows_that_a_coarser_march_leaves_out_are_not_carried_over_to_it():
+    """The rows that stay are what they would have been; axes of space are no rows."""
+    grid = pr.Grid.cells((8, 8), 2.0)
+    coarse = pr.Marching(lambda u: u, np.zeros((4, 4)), grid=pr.Grid.cells((4, 4), 2.0))
+    fine = np.random.default_rng(0).standard_normal((9, 8, 8))
+    lifted = np.asarray(capabilities.raised(coarse, fine, (5, 4, 4)))
+    np.testing.assert_allclose(lifted, np.asarray(coarse.grid.raised(fine))[kept_rows(9, 5)], atol=1e-14)
+    still = pr.Stationary(_residual, grid=grid)
+    assert capabilities.raised(still, np.ones((16, 16)), (8, 8)).shape == (8, 8)

@@ -1,12 +1,13 @@
 """Linear solvers at their edges."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import physrank as pr
 from physrank import compute
-from physrank.physics.solvers import judged, norm, row_scales
+from physrank.physics.solvers import ROUGH, judged, norm, row_scales
 
 
 def solve(solver, rhs):
@@ -65,3 +66,28 @@ def test_iterations_go_on_until_the_stated_tolerance(method):
     solver = pr.Krylov(method, rtol=1e-7, restart=40)
     found = solver.solve(lambda x: diagonal * x, jnp.ones(40), jnp.zeros(()))
     assert float(norm(found.defect)) <= 2e-7 * float(norm(jnp.ones(40)))
+
+
+def _roughly(power, rhs):
+    """Two digits of a diagonal system, preconditioned by the entries of its inverse to some power, in places with a sign."""
+    sizes = jnp.linspace(1, 9, rhs.size)
+    solver, inverse = pr.Krylov("bicgstab"), jnp.sign(power) / sizes ** jnp.abs(power)
+    return solver.solve_roughly(lambda x: sizes * x, rhs, jnp.zeros(()), lambda r: inverse * r, 3 * jnp.ones_like(rhs))
+
+
+@pytest.mark.parametrize("power, steps", [(1.0001, 1), (1.005, 2), (0.3, None), (-1.5, None)])
+def test_two_digits_are_a_step_or_two_with_a_good_preconditioner_and_an_iteration_with_any_other(power, steps):
+    """What a step left is measured: a preconditioner that is far from an inverse, or leads away, is not believed."""
+    rhs = np.random.default_rng(0).standard_normal(12)
+    found = compute.run(_roughly, np.asarray(power), rhs)
+    assert found.solved and (int(found.iterations) == steps if steps else int(found.iterations) > 2)
+    assert np.linalg.norm(found.defect) <= ROUGH * np.linalg.norm(rhs)
+    np.testing.assert_allclose(found.defect, np.linspace(1, 9, 12) * found.value - rhs, atol=1e-13)
+
+
+def test_in_a_batch_each_has_its_two_digits():
+    """Whom one step served keeps it, while others go on."""
+    rhs = np.random.default_rng(1).standard_normal((2, 12))
+    with compute.double():
+        found = jax.vmap(_roughly)(jnp.asarray([1.0001, 0.3]), jnp.asarray(rhs))
+    assert found.solved.all() and int(found.iterations[0]) == 1 and int(found.iterations[1]) > 2

@@ -30,6 +30,16 @@ def test_the_report_contains_the_certificate(tmp_path):
     assert all(html.escape(a.statement) in page for a in ranking.certificate.enclosure.assumptions)
 
 
+def test_the_report_says_what_is_proved_the_other_way_round():
+    case = SMALL["reaction-diffusion 2-D"]
+    ranking = pr.rank(case.problem, library("reaction-diffusion 2-D"), until="certified", max_corrections=2)
+    result = ranking.on_grid.to_dict()
+    assert "beware" not in html_report(result, ranking.plot())
+    result["certificate"]["contradiction"] = "THE OTHER <WAY>"
+    page = html_report(result, ranking.plot())
+    assert "beware" in page and "THE OTHER &lt;WAY&gt;" in page
+
+
 def test_nothing_in_a_page_is_taken_for_markup():
     """Names, reasons, notes, doubts, facts of the response and of the certificate: whatever they say, they say it as text."""
     ranking = pr.rank(ROOT, {"a": np.zeros(3), "b": np.ones(3), "c": np.full(3, np.nan)}, invalid="exclude")

@@ -54,6 +54,24 @@ def test_a_rough_solve_is_a_solve_to_some_digits():
         assert np.linalg.norm(rough.state - exact.state) <= 1e-4 * np.linalg.norm(exact.state)
 
 
+@pytest.mark.parametrize("inverse, steps", [(1.0, 0), (-1.0, 1), (1e-3, 1)], ids=["good", "away", "hardly"])
+def test_a_rough_march_needs_newton_only_where_its_preconditioner_does_not_serve(inverse, steps):
+    """Whatever a preconditioner is worth, what is found solves every step; Newton's steps are what is counted."""
+
+    def row(after, now):
+        return after - now + 0.1 * (after + after**3)
+
+    def precondition(after, now):
+        return lambda r: inverse * r / (1.1 + 0.3 * after**2)
+
+    march = pr.Marching(
+        row, np.linspace(-1, 1, 6), implicit=True, solver=pr.Krylov("gmres"), preconditioner=precondition
+    )
+    exact, rough = (compute.run(how, march, np.zeros((5, 6))) for how in (_solve, _solve_roughly))
+    assert rough.converged and (int(rough.iterations) >= 4 * steps if steps else int(rough.iterations) == 0)
+    np.testing.assert_allclose(rough.state, exact.state, atol=1e-5)
+
+
 def _solve(problem, guess):
     return problem.solve(guess)
 

@@ -1,5 +1,6 @@
-"""What the functions that a proof rests on say, where they are not ours."""
+"""Methods and functions that a proof is given: whether they can be used, and what they say where they are not ours."""
 
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,17 @@ import numpy as np
 from physrank.certificates.enclosures.programs import read
 from physrank.certificates.ranked import Ranked
 from physrank.physics import Problem
+
+
+def check_method(by: Any) -> None:
+    """Whether `by` is a method, ready to be used."""
+    if isinstance(by, type):
+        given = [f for f in fields(by) if f.init] if is_dataclass(by) else []
+        needed = [f.name for f in given if f.default is MISSING and f.default_factory is MISSING]
+        made = f"{by.__name__}({', '.join(f'{name}=…' for name in needed)})"
+        raise ValueError(f"by must be a method, not its class: write by={made} instead of by={by.__name__}.")
+    if by is not None and not callable(by):
+        raise ValueError(f"by must be a method such as physrank.certificates.EnclosedZero(); got {by!r}.")
 
 
 def said_by(problem: Problem, ranking: Ranked, method: Any) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from physrank._io import write_json
+from physrank.certificates._reversed import in_words
 from physrank.certificates.enclosures.rounding import rounds_to_nearest
 from physrank.geometry import GapIntervals
 from physrank.geometry.space import Array
@@ -176,6 +177,21 @@ class Certificate:
         return [pair for pair in pairs if not set(pair) & set(self.excluded)]
 
     @property
+    def reversed(self) -> list[tuple[str, str]]:
+        """Pairs (better, worse) that are proved the other way round than the ranking has them."""
+        against = np.argwhere((self.signs > 0) & (self.proxy_gaps < 0))
+        pairs = [(self.names[i], self.names[j]) for i, j in against]
+        return [pair for pair in pairs if not set(pair) & set(self.excluded)]
+
+    @property
+    def contradiction(self) -> str | None:
+        """The same as a sentence that names both targets; None where nothing is proved against the ranking."""
+        if not self.reversed:
+            return None
+        first = self._rows[np.argmin((self.proxy_gaps[np.ix_(self._rows, self._rows)] < 0).sum(axis=1))]
+        return in_words(self.reversed, self.best, self.names[first], self.target)
+
+    @property
     def settled(self) -> bool:
         """Whether nothing that was asked for is open: every pair, or the choice of a candidate within the tolerance."""
         if self.failed:
@@ -212,6 +228,8 @@ class Certificate:
             "tolerance": self.tolerance,
             "pairs_certified": done,
             "pairs": total,
+            "reversed": [list(pair) for pair in self.reversed],
+            "contradiction": self.contradiction,
             "regret_bounds": {name: _number(value) for name, value in self.regret_bounds.items()},
             "state_bound": _number(self.enclosure.state_bound),
             "norm": self.enclosure.norm,
@@ -255,7 +273,7 @@ class Certificate:
                 f"{decided}; {done} of {total} pairs are decided. The corrected state is within "
                 f"{self.enclosure.state_bound:.3g} of {self.enclosure.bounded} in {self.enclosure.norm}."
             )
-            lines.append(self._regret())
+            lines += [self.contradiction or "", self._regret()]
             if self.excluded:
                 lines.append(f"{', '.join(map(repr, self.excluded))} was excluded: nothing is said about it.")
             lines.append("It rests on:")

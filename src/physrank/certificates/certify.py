@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from physrank import _division, equations
-from physrank.certificates._functions import said_by
+from physrank.certificates._functions import check_method, said_by
 from physrank.certificates.burgers import BurgersEnergy
 from physrank.certificates.certificate import MEANING, Assumption, Certificate, Enclosure
 from physrank.certificates.diffusion_reaction import DiffusionReactionEnergy
@@ -86,6 +86,7 @@ def certify(
         raise ValueError(
             f"Expected certify(problem, ranking, …); got {type(problem).__name__} and {type(ranking).__name__}."
         )
+    check_method(by)
     method = by or method_for(problem)
     started = time.perf_counter()
     known, (said, again) = None if discrepancy is None else _as_set(discrepancy), said_by(problem, ranking, method)

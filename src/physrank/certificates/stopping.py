@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from physrank.certificates._functions import check_method
 from physrank.certificates.certificate import Certificate
 from physrank.certificates.certify import Method, certify, method_for
 from physrank.certificates.ranked import Ranked
@@ -26,6 +27,7 @@ class Certified:
     def __post_init__(self) -> None:
         if self.decision not in ("pairs", "best"):
             raise ValueError(f'decision must be "pairs" or "best"; got {self.decision!r}.')
+        check_method(self.by)
 
     def __call__(self, problem: Problem, ranking: Ranked) -> Certificate:
         by = self.by or getattr(method_for(problem), "quick", None)

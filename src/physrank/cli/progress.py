@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from physrank import _optional
+from physrank import _optional, _programs
 
 Advance = Callable[[str, int, int], None]  # what, how many done, of how many
 
@@ -20,8 +20,13 @@ def working(on: str) -> Iterator[None]:
     if not errors.is_terminal:
         yield
         return
-    with errors.status(f"{on} …"):
-        yield
+    with errors.status(f"{on} …") as status:
+
+        def tell(compiling: bool) -> None:
+            status.update(f"{on}: compiling, once for problems of this kind …" if compiling else f"{on} …")
+
+        with _programs.heard(tell):
+            yield
 
 
 @contextmanager

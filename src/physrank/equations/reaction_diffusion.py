@@ -20,7 +20,7 @@ from physrank.physics import NonlinearSolve, Problem, Solve, Tangent
 from physrank.physics.elliptic import DirichletDiffusion, DirichletMetric
 from physrank.physics.levels import LEAST, altered, check_level, halved, size
 from physrank.physics.newton import ROUGHLY, damped_newton, preconditioned
-from physrank.physics.problem import probe_magnitude, roundoff_floor
+from physrank.physics.problem import Refined, probe_magnitude, roundoff_floor
 from physrank.physics.solvers import ROUGH, norm
 
 LINES, FLAT, JUMP = 64, 1e-6, 0.5  # along an axis, where jumps are looked for; of a field, of a difference
@@ -144,11 +144,11 @@ class ReactionDiffusion(Problem):
         reaction = self.linear + 3 * self.cubic * _interior(at) ** 2
         return self.defect(at), DirichletTangent(at, self.operator, reaction)
 
-    def refine(self, base: Array, state: Array) -> Array:
+    def refine(self, base: Array, state: Array) -> Refined:
         """The next correction, to two digits."""
         del base
         defect, tangent = self.linearise(state)
-        return tangent.solve(-defect, rtol=ROUGH).value
+        return defect, tangent.solve(-defect, rtol=ROUGH).value
 
     def polishes_well(self, state: Array) -> Bool[Array, ""]:
         """Smooth coefficients of moderate contrast. Beyond, modes exist that a step hardly touches, and that hide behind the

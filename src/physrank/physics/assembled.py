@@ -15,7 +15,7 @@ from physrank.physics.differences import Memory
 from physrank.physics.factors import Factored, as_matrix, check_matrix_solver, factored
 from physrank.physics.matrix_tangent import MatrixTangent
 from physrank.physics.newton import damped_newton
-from physrank.physics.problem import NonlinearSolve, Problem, all_following, natural_metric, wavering
+from physrank.physics.problem import NonlinearSolve, Problem, Refined, all_following, natural_metric, wavering
 from physrank.physics.solvers import signs
 from physrank.physics.stationary import check_grid
 
@@ -43,10 +43,10 @@ class Hosted(Problem):
         at = np.asarray(at)
         return self.defect(at), MatrixTangent(at, self.factors_at(at))
 
-    def refine(self, base: State, state: State) -> State:
+    def refine(self, base: State, state: State) -> Refined:
         """The next corrections with the factors at hand."""
         tangent = self.linearise(base)[1]
-        return all_following(lambda r: tangent.solve(r).value, self.defect, base, state)
+        return None, all_following(lambda r: tangent.solve(r).value, self.defect, base, state)
 
     def undetermined(self, base: State) -> State:
         """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about."""
@@ -137,9 +137,10 @@ class Linear(Hosted):
         del state
         return self.factors
 
-    def refine(self, base: State, state: State) -> State:
+    def refine(self, base: State, state: State) -> Refined:
         """A linear problem is solved by one response: what is left is round-off."""
-        return self.linearise(base)[1].solve(-self.defect(state)).value
+        defect = self.defect(state)
+        return defect, self.linearise(base)[1].solve(-defect).value
 
     def solve(self, guess: State) -> NonlinearSolve:
         found = self.linearise(np.zeros_like(guess))[1].solve(self.rhs)

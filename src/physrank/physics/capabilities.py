@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift_rows, namespace, some_rows
 from physrank.physics.glance import Rows, when
-from physrank.physics.problem import NonlinearSolve, Problem
+from physrank.physics.problem import NonlinearSolve, Problem, Refined
 from physrank.physics.solvers import Solve
 
 
@@ -31,8 +31,8 @@ class Corrects(Protocol):
 class Refines(Protocol):
     """It can tell about how far a further correction would move a state, for less than making it."""
 
-    def refine(self, base: Array, state: Array) -> Array:
-        """About L⁻¹(−A(state)), where `state` came from a response linearised at `base`."""
+    def refine(self, base: Array, state: Array) -> Refined:
+        """A(state), where it was met on the way, and about L⁻¹(−A(state)); `state` came from a response at `base`."""
         ...
 
 
@@ -134,12 +134,12 @@ def correct(problem: Problem, at: Array) -> tuple[Array, Solve]:
     return defect, tangent.solve(-defect)
 
 
-def refine(problem: Problem, base: Array, state: Array) -> Array:
-    """About how far one further correction would move `state`, which came from a response at `base`."""
+def refine(problem: Problem, base: Array, state: Array) -> Refined:
+    """A(state), where that was met, and about how far one further correction would move a state from a response at `base`."""
     if isinstance(problem, Refines):
         return problem.refine(base, state)
     defect, tangent = problem.linearise(state)
-    return tangent.solve(-defect).value
+    return defect, tangent.solve(-defect).value
 
 
 def glance(problem: Problem, state: Array, counts: Any = True) -> Array:
@@ -148,7 +148,7 @@ def glance(problem: Problem, state: Array, counts: Any = True) -> Array:
     if isinstance(problem, Glances):
         return problem.glance(state, counts)
     return when(
-        counts, lambda: problem.polish(state) if isinstance(problem, Polishes) else refine(problem, state, state)
+        counts, lambda: problem.polish(state) if isinstance(problem, Polishes) else refine(problem, state, state)[1]
     )
 
 
@@ -242,6 +242,8 @@ def raised(problem: Problem, solution: Any, shape: tuple[int, ...]) -> Any:
     where = grid(problem)
     if solution.ndim != len(shape) or where is None or solution.ndim < len(where.shape):
         return solution
+    if solution.ndim > len(where.shape) and len(solution) > shape[0]:
+        solution = lift_rows(solution, shape[0])  # the other way round: rows that nobody keeps are not carried over
     on_grid = where.raised(solution)
     return lift_rows(on_grid, shape[0]) if on_grid.shape[1:] == shape[1:] else on_grid
 

@@ -13,7 +13,7 @@ from physrank.geometry.grid import Grid
 from physrank.physics.glance import Rows
 from physrank.physics.levels import check_level, halved, size
 from physrank.physics.marching import Marching
-from physrank.physics.problem import NonlinearSolve, Problem, Tangent
+from physrank.physics.problem import NonlinearSolve, Problem, Refined, Tangent
 from physrank.physics.solvers import Solve
 
 LEAP, LEAST_STEPS = 4, 5  # rows taken at once on the first level; steps that a level has at least
@@ -70,7 +70,7 @@ class Evolution(Problem):
     def correct(self, at: Array) -> tuple[Array, Solve]:
         return self.marching.correct(at)
 
-    def refine(self, base: Array, state: Array) -> Array:
+    def refine(self, base: Array, state: Array) -> Refined:
         return self.marching.refine(base, state)
 
     def glance(self, state: Array, counts: Any = True) -> Array:

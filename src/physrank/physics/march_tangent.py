@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 
 from physrank.physics.glance import March
 from physrank.physics.problem import Tangent, pullback, roundoff_floor
-from physrank.physics.solvers import Solve
+from physrank.physics.solvers import ROUGH, Solve
 
 
 class MarchingTangent(Tangent):
@@ -72,6 +72,7 @@ def sweep(march: March, at: Array, rhs: Array | None, rough: bool = False) -> tu
     """
     march.check_rows(at)
     size = MarchingTangent(march, at).magnitude()  # one probe for all steps
+    tolerance = ROUGH / max(len(at) - 1, 1)  # of a rough one: what its steps leave adds up
 
     def first(inputs: tuple[Array, Array, Array, Array, Array | None]) -> tuple[Array, ...]:
         after, _, _, _, given = inputs
@@ -91,7 +92,7 @@ def sweep(march: March, at: Array, rhs: Array | None, rough: bool = False) -> tu
         # A defect that is smooth in time has such a response: the guess only saves iterations.
         floor = roundoff_floor(size, after)
         tangent = march.diagonal(after, now, forcing)
-        solve = tangent.solve(wanted, guess=2 * h - before, floor=floor, rough=rough)
+        solve = tangent.solve(wanted, guess=2 * h - before, floor=floor, rough=rough, tolerance=tolerance)
         return row, solve.value, solve.defect, jnp.asarray(solve.iterations), solve.solved
 
     def step(carry: tuple[Array, ...], inputs: tuple[Array, Array | None]) -> tuple[tuple[Array, ...], Any]:

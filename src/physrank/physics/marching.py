@@ -1,6 +1,7 @@
 """Marching problems: any one-step map, explicit or implicit; the tangent is one forward sweep."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import equinox as eqx
@@ -20,8 +21,8 @@ from physrank.physics.factors import check_matrix_solver
 from physrank.physics.glance import Rows, glance, pushes
 from physrank.physics.levels import check_coarsening, own_level
 from physrank.physics.march_tangent import MarchingTangent, sweep
-from physrank.physics.newton import ROUGHLY, damped_newton, roughly
-from physrank.physics.problem import NonlinearSolve, Problem, Tangent
+from physrank.physics.newton import ROUGHLY, damped_newton, preconditioned, roughly
+from physrank.physics.problem import NonlinearSolve, Problem, Refined, Tangent
 from physrank.physics.solvers import LinearMap, Solve, check_solver, norm, square
 from physrank.physics.stationary import DerivedTangent, check_grid, stated_weights
 
@@ -207,12 +208,13 @@ class Marching(Problem):
             return (host_implicit if self.implicit else host_march).sweep(self, at, None)
         return sweep(self, at, None)
 
-    def refine(self, base: Array, state: Array) -> Array:
+    def refine(self, base: Array, state: Array) -> Refined:
         """How far the state is from the march itself; where steps are implicit, a rough further sweep."""
         del base
         if self.implicit and not self.host:
-            return sweep(self, state, None, rough=True)[1].value
-        return self.correct(state)[1].value if self.implicit else self.solve(state).state - state
+            defect, solve = sweep(self, state, None, rough=True)
+            return defect, solve.value
+        return None, self.correct(state)[1].value if self.implicit else self.solve(state).state - state
 
     def glance(self, state: Array, counts: Any = True) -> Array:
         return glance(self, state, counts)
@@ -231,31 +233,38 @@ class Marching(Problem):
         """March from the initial state; `guess` only says how many rows."""
         if self.host:
             return (host_implicit if self.implicit else host_march).solve(self, len(guess))
-        return self._march(len(guess), {})
+        return self._march(len(guess), rough=False)
 
     def solve_roughly(self, guess: Array) -> NonlinearSolve:
         """The same where a grid is so coarse that a few digits of every implicit step will do."""
         if self.host:
             return self.solve(guess)
-        return self._march(len(guess), {"rtol": ROUGHLY, "direction": roughly})
+        return self._march(len(guess), rough=True)
 
-    def _march(self, rows: int, how: dict[str, Any]) -> NonlinearSolve:
+    def _march(self, rows: int, rough: bool) -> NonlinearSolve:
         def step(now: Array, forcing: Any) -> tuple[Array, tuple[Array, Array, Array]]:
             if not self.implicit:
                 after = self.advance(now, forcing)
                 return after, (after, jnp.asarray(1), jnp.asarray(True))
-            result = self._implicit_step(now, forcing, how)
+            result = self._implicit_step(now, forcing, rough)
             return result.state, (result.state, result.iterations, result.converged)
 
         _, (states, iterations, converged) = jax.lax.scan(step, self.initial, self.per_step, length=rows - 1)
         state = jnp.concatenate([self.initial[None], states])
         return NonlinearSolve(state, jnp.sum(iterations), jnp.all(converged) & jnp.all(jnp.isfinite(state)))
 
-    def _implicit_step(self, now: Array, forcing: Any, how: dict[str, Any]) -> NonlinearSolve:
+    def _implicit_step(self, now: Array, forcing: Any, rough: bool) -> NonlinearSolve:
         def residual(after: Array) -> Array:
             return self.row(after, now, forcing)
 
-        return damped_newton(lambda after: self._linearised_row(after, now, forcing), residual, now, **how)
+        linearise = partial(self._linearised_row, now=now, forcing=forcing)
+        if not rough:
+            return damped_newton(linearise, residual, now)
+        start, target = now, ROUGHLY * norm(residual(now))
+        if self.preconditioner is not None:  # a few steps with it do the work of Newton's, if it is any good
+            inverse = self.preconditioner(now, now, *self.arguments(forcing))
+            start = preconditioned(lambda defect: inverse(-defect), residual, now, target)
+        return damped_newton(linearise, residual, start, target=target, direction=roughly)
 
     def coarser(self, level: int) -> Problem | None:
         return own_level(self, self.coarsening, level)

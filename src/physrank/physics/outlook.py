@@ -36,7 +36,7 @@ class Outlook(eqx.Module):
 def respond_and_look(problem: Problem, anchor: Array, variant: Correction) -> tuple[Response, Outlook]:
     """One response, and what it leaves open. Pure JAX for JAX problems: compile it, batch it."""
     response = respond(problem, anchor, variant)
-    movement = capabilities.refine(problem, response.base, response.state)
+    defect, movement = capabilities.refine(problem, response.base, response.state)
     size = norm(response.state)
     xp = namespace(size)
     free, weak = _directions(problem, response.base, response.state)
@@ -48,7 +48,7 @@ def respond_and_look(problem: Problem, anchor: Array, variant: Correction) -> tu
     else:
         held, correction = without(free, movement), without(free, response.correction)
         loose = xp.minimum(norm(held) / xp.maximum(norm(correction), least), 1.0)
-    return response, Outlook(movement, contraction, loose, _defect_norm(problem, response.state), free, weak)
+    return response, Outlook(movement, contraction, loose, _defect_norm(problem, response.state, defect), free, weak)
 
 
 def without(direction: Array | None, vector: Array) -> Array:
@@ -57,10 +57,10 @@ def without(direction: Array | None, vector: Array) -> Array:
     return vector if direction is None else vector - xp.sum(xp.real(xp.conj(direction) * vector)) * direction
 
 
-def _defect_norm(problem: Problem, state: Array) -> Float[Array, ""]:
+def _defect_norm(problem: Problem, state: Array, defect: Array | None) -> Float[Array, ""]:
     if capabilities.cheap_to_solve(problem):  # the march has said all: another pass over it would say no more
         return namespace(state).full((), np.nan)
-    return residual_norm(problem, problem.defect(state))
+    return residual_norm(problem, problem.defect(state) if defect is None else defect)
 
 
 def _directions(problem: Problem, base: Array, state: Array) -> tuple[Array | None, Array | None]:

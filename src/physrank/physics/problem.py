@@ -15,6 +15,8 @@ from physrank.geometry.lifts import namespace
 from physrank.geometry.metrics import AnyMetric, MeanSquare
 from physrank.physics.solvers import LinearMap, Solve, norm, signs
 
+Refined = tuple[Array | None, Array]  # A(s), where it was met on the way, and about how far s would move
+
 FORMERLY = {
     "residual_floor": "physrank.residual_floor(problem, reference, anchor)",
     "lift": "problem.grid.lift(field)",

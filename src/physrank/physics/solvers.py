@@ -21,6 +21,7 @@ UNIT = 2.0**-40
 DENSE_LIMIT = 1500  # unknowns up to which the Jacobian is formed: 18 MB and a fraction of a second
 ALGEBRAIC_TOLERANCE = 1e-8  # ‖L δ − r‖ / ‖r‖ above which a system does not count as solved
 ROUGH = 1e-2  # relative tolerance of a solve that only has to tell how large its solution is
+WORTHWHILE = 0.1  # of the defect that a preconditioned step may leave: with more, an iteration is cheaper
 UNEVEN = 1e3  # ratio of row sizes above which rows are scaled alike before anything is solved or judged
 
 
@@ -179,6 +180,44 @@ class Krylov(eqx.Module):
         value = jnp.where(jnp.any(wanted != 0), size * unfold(solution.value) / unit, 0.0)
         judge = 1.0 if scale is None else scale
         return judged(value, operator(value) - rhs, rhs, solution.stats["num_steps"], floor, judge, self.enough)
+
+    def solve_roughly(
+        self,
+        operator: LinearMap,
+        rhs: Array,
+        floor: Float[Array, ""],
+        precondition: LinearMap | None = None,
+        guess: Array | None = None,
+        scale: Array | None = None,
+        tolerance: float = ROUGH,
+    ) -> Solve:
+        """To a few digits. A good preconditioner has them in a step or two, each at less than half the price of an iteration;
+        how far they came is seen from the true defect, and the iteration goes on from there where that is not enough."""
+        loose = replace(self, rtol=tolerance, enough=tolerance)
+        if precondition is None:
+            return loose.solve(operator, rhs, floor, None, guess, scale)
+        judge = 1.0 if scale is None else scale
+        start = jnp.zeros_like(rhs) if guess is None else guess
+        defect = -rhs if guess is None else operator(start) - rhs
+        # The best so far, what a step may still be worth, and whether the iteration had its turn.
+        begin = (judged(start, defect, rhs, 0, floor, judge, tolerance), jnp.asarray(True), jnp.asarray(False))
+
+        def step(carry: tuple[Solve, Array, Array]) -> tuple[Solve, Array, Array]:
+            before, _, turn = carry
+            value = before.value - precondition(before.defect)
+            after = judged(value, operator(value) - rhs, rhs, before.iterations + 1, floor, judge, tolerance)
+            share = norm(judge * after.defect) / norm(judge * before.defect)
+            best = jax.tree.map(lambda a, b: jnp.where(share < 1, a, b), after, before)
+            return replace(best, iterations=after.iterations), share < WORTHWHILE, turn
+
+        def iterate(carry: tuple[Solve, Array, Array]) -> tuple[Solve, Array, Array]:
+            before, worth, _ = carry
+            after = loose.solve(operator, rhs, floor, precondition, before.value, scale)
+            return replace(after, iterations=after.iterations + before.iterations), worth, jnp.asarray(True)
+
+        stepped = jax.lax.while_loop(lambda carry: ~carry[0].solved & carry[1], step, begin)
+        # At most once; unlike a branch, in a batch not at all where every step has served.
+        return jax.lax.while_loop(lambda carry: ~(carry[0].solved | carry[2]), iterate, stepped)[0]
 
 
 LinearSolver = Dense | Krylov

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import equinox as eqx
@@ -20,6 +21,7 @@ from physrank.physics.newton import ROUGHLY, damped_newton, roughly
 from physrank.physics.problem import (
     NonlinearSolve,
     Problem,
+    Refined,
     Tangent,
     all_following,
     probe_magnitude,
@@ -62,15 +64,18 @@ class DerivedTangent(Tangent):
         guess: Array | None = None,
         floor: Float[Array, ""] | None = None,
         rough: bool = False,
+        tolerance: float = ROUGH,
     ) -> Solve:
         solver = choose(self.solver, rhs.size)
-        solver = replace(solver, rtol=ROUGH) if rough and isinstance(solver, Krylov) else solver
+        solve = solver.solve
+        if rough and isinstance(solver, Krylov):
+            solve = partial(solver.solve_roughly, tolerance=tolerance)
         if not self.uneven:
             floor = probed_floor(self.forward, self.at) if floor is None else floor
-            return solver.solve(self.forward, rhs, floor, self.precondition, guess)
+            return solve(self.forward, rhs, floor, self.precondition, guess)
         scale = row_scales(self.forward, rhs)
         floor = probed_floor(lambda h: scale * self.forward(h), self.at)
-        return solver.solve(self.forward, rhs, floor, self.precondition, guess, scale)
+        return solve(self.forward, rhs, floor, self.precondition, guess, scale)
 
     def solve_adjoint(self, rhs: Array) -> Solve:
         floor = roundoff_floor(self.magnitude(), self.at)
@@ -175,10 +180,10 @@ class Stationary(Problem):
         defect, forward = jax.linearize(self.defect, at)
         return defect, DerivedTangent(at, forward, self.solver, precondition, uneven=True)
 
-    def refine(self, base: Array, state: Array) -> Array:
+    def refine(self, base: Array, state: Array) -> Refined:
         """The next corrections with the tangent that is there already: as good as needed to know their size."""
         tangent = self.linearise(base)[1]
-        return all_following(lambda r: tangent.solve(r, rough=True).value, self.defect, base, state)
+        return None, all_following(lambda r: tangent.solve(r, rough=True).value, self.defect, base, state)
 
     def undetermined(self, base: Array) -> Array:
         """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about.

@@ -27,6 +27,7 @@ def rank(
     allow_unresolved: bool = False,
     until: Stopping | str | None = None,
     max_corrections: int = 3,
+    by: Any = None,
 ) -> Ranking:
     """Rank predictions of one solution by the governing equation, without a reference.
 
@@ -44,7 +45,8 @@ def rank(
     other than "auto", `corrections` (how many, or a `Correction` with its variants) or `until` means the response, unless
     `effort` says otherwise.
     `until="settled"` or `"certified"`: correct again while something is open, up to `max_corrections` in all; what was
-    proved is then in `ranking.certificate`, and `physrank.certificates.Certified(...)` asks for less than every pair.
+    proved is then in `ranking.certificate`, `by` a method as in `certify`, and `physrank.certificates.Certified(...)` asks
+    for less than every pair.
 
     Other arguments: `invalid`: "raise" or "exclude" candidates with NaN; `allow_unresolved`: let `best` and `order` answer
     even when the physics did not converge.
@@ -67,6 +69,7 @@ def rank(
         allow_unresolved=allow_unresolved,
         until=until,
         max_corrections=max_corrections,
+        by=by,
     )
     found, asked, wanted = how.anchored(problem), how.tasked(problem), how.wanted(problem)
     given = Candidates.of(candidates, problem, invalid)

@@ -57,6 +57,7 @@ class Settings:
         allow_unresolved: bool = False,
         until: Stopping | str | None = None,
         max_corrections: int = 3,
+        by: Any = None,
     ) -> "Settings":
         plan = _plan(effort, anchor, corrections, until)
         return cls(
@@ -68,7 +69,7 @@ class Settings:
             uncertainty,
             invalid,
             allow_unresolved,
-            _stopping(until),
+            _stopping(until, by),
             _most(max_corrections),
         )
 
@@ -119,7 +120,14 @@ def _correction(corrections: Any) -> Correction:
     return Correction(count=int(corrections))
 
 
-def _stopping(until: Any) -> Stopping | None:
+def _stopping(until: Any, by: Any) -> Stopping | None:
+    if by is not None:
+        if not isinstance(until, str) or until != "certified":
+            raise ValueError(
+                'by= is how to certify, and goes with until="certified"; with a rule of your own write '
+                f"until=physrank.certificates.Certified(…, by=…). Got until={until!r}."
+            )
+        return Certified(by=by)
     if until is None or (callable(until) and not isinstance(until, str)):
         return cast("Stopping | None", until)
     if isinstance(until, str) and until in STOPPINGS:

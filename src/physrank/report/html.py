@@ -75,6 +75,7 @@ def _certificate(found: dict[str, Any]) -> str:
         ("kind", found["kind"]),
         ("against", found["target"]),
         ("decided", f"{decided}; {found['pairs_certified']} of {found['pairs']} pairs"),
+        *([("beware", found["contradiction"])] if found.get("contradiction") else []),
         ("within the tolerance of the best for certain", ", ".join(found["safe"]) or "none"),
         ("the state is within", f"{_fact(found['state_bound'])} in {found['norm']}"),
     ]

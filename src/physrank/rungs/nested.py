@@ -136,7 +136,7 @@ def _stand(
         state, solved = found.state, found.converged
     else:
         start = capabilities.raised(coarse, below, own)
-        state = start + capabilities.refine(coarse, start, start)
+        state = start + capabilities.refine(coarse, start, start)[1]
         solved = xp.all(xp.isfinite(state))
     tail = _tail(coarse, task, state)
     return Standing(state, _output(problem, task, state, shape), tail, given.lost(coarse), solved)
@@ -152,7 +152,7 @@ def beneath(problem: Problem, state: JaxArray, level: int, task: Task, shape: tu
     else:
         start = capabilities.raised(coarse, state, own)
         polishes = isinstance(coarse, capabilities.Polishes)
-        found = start + (coarse.polish(start) if polishes else capabilities.refine(coarse, start, start))
+        found = start + (coarse.polish(start) if polishes else capabilities.refine(coarse, start, start)[1])
     tail, lost = _tail(coarse, task, found), xp.zeros(())
     return Standing(found, _output(problem, task, found, shape), tail, lost, xp.all(xp.isfinite(found)))
 

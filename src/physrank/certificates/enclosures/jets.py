@@ -118,13 +118,19 @@ class Jet:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> "Jet":
         if method != "__call__" or options or ufunc.__name__ not in (*ARITHMETIC, *NAMED):
-            raise NotAnalytic(f"it uses np.{ufunc.__name__}, which has no enclosure")
+            raise NotAnalytic(
+                f"it uses np.{ufunc.__name__}, which has no enclosure; what has one: + − * / ** and np.{', np.'.join(NAMED)}"
+            )
         first, *rest = (self._other(given) for given in inputs)
         name = ufunc.__name__
         return ARITHMETIC[name](first, *rest) if name in ARITHMETIC else getattr(first, name)()
 
     def _refuse(self, *_: Any) -> NoReturn:
-        raise NotAnalytic("it compares coordinates: it is not one formula on the whole domain")
+        raise NotAnalytic(
+            "it compares coordinates (np.where, jnp.where, if), and a proof needs one formula for a whole box; where data "
+            "jump across lines, give RoughReactionDiffusion(…) a physrank.certificates.Pieces(breaks=…, values=…): a "
+            "formula or number on each side"
+        )
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _refuse
     __hash__ = None  # pyright: ignore[reportAssignmentType]
