@@ -15,6 +15,7 @@ from physrank.rungs.diagnosis import defect_norm
 from physrank.tasks import Task
 
 FAR = 5.0  # times the usual distance among the candidates at which one of them counts as outlying
+TOGETHER = 4096  # entries of every candidate that are compared at a time: they stay in the cache
 PIVOTS = 32  # candidates to which all distances are taken, when there are more
 
 
@@ -43,7 +44,10 @@ class Anchor:
                 f"rename the candidate, or pass anchors.candidate({self.name!r}) to mean it."
             )
         more = (problem,) if self.asks else ()
-        found = self.find(names, candidates.states[valid], *more)
+        states = (
+            candidates.states if valid.all() else candidates.states[valid]
+        )  # the largest arrays: no copy for nothing
+        found = self.find(names, states, *more)
         return found if isinstance(found, Anchored) else Anchored(np.asarray(found, candidates.states.dtype))
 
     def climber(self, problem: Problem, candidates: Candidates, task: Task, asked: Asked) -> Climber:
@@ -75,7 +79,8 @@ def _together(names: tuple[str, ...], states: Array, problem: Problem | None) ->
     if len(groups) > 1 and problem is not None:
         kept = min(groups, key=lambda group: np.nan_to_num(defect_norm(problem, _mean(states[group])), nan=np.inf))
         why |= {k: "the equation speaks against it" for k in range(len(states)) if k not in kept and k not in why}
-    return Anchored(_mean(states[kept]), {names[k]: why[k] for k in range(len(states)) if k not in kept})
+    together = states if len(kept) == len(states) else states[kept]
+    return Anchored(_mean(together), {names[k]: why[k] for k in range(len(states)) if k not in kept})
 
 
 def _mean(states: Array) -> Array:
@@ -88,10 +93,7 @@ def _cluster(states: Array) -> tuple[list[int], dict[int, str]]:
     flat = states.reshape(len(states), -1)
     size = float(np.abs(flat).max(initial=0.0)) or 1.0
     pivots = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), PIVOTS)).astype(int))
-    distances, room = np.empty((len(pivots), len(flat))), np.empty_like(flat)
-    for row, k in zip(distances, pivots, strict=True):
-        np.divide(np.subtract(flat, flat[k], out=room), size, out=room)
-        row[:] = np.sqrt(np.vecdot(room, room).real)
+    distances = _distances(flat, pivots, size)
     kept, why = list(range(len(flat))), {}
     while len(kept) >= 3:
         rows = [r for r, k in enumerate(pivots) if k in kept]
@@ -109,6 +111,18 @@ def _cluster(states: Array) -> tuple[list[int], dict[int, str]]:
         times = f"{reach / usual:.3g} times as far from the others as they are from each other" if usual > 0 else ""
         why[farthest] = times or "the others agree with each other exactly, and not with it"
     return kept, why
+
+
+def _distances(flat: Array, pivots: Array, size: float) -> Array:
+    """(pivots, N), some entries at a time: differences of whole libraries are written to memory and read again, 64 times for
+    eight candidates."""
+    squares = np.zeros((len(pivots), len(flat)))
+    for start in range(0, flat.shape[1], TOGETHER):
+        some = flat[:, start : start + TOGETHER]
+        for row, k in enumerate(pivots):
+            apart = (some - some[k]) / size
+            squares[row] += np.einsum("ij,ij->i", apart, apart.conj()).real
+    return np.sqrt(squares)
 
 
 def mean() -> Anchor:
