@@ -16,6 +16,7 @@ ORDER = [
     "_version",
     "_axes",
     "_division",
+    "_compiling",
     "_programs",
     "compute",
     "_arrays",

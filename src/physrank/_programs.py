@@ -3,32 +3,19 @@
 `equinox.filter_jit` does the same for half a millisecond a call, which is as long as a small march takes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import jax
 import numpy as np
 
+from physrank import _compiling
+
 PROGRAMS = 64  # compiled versions of one calculation that are kept: shapes, and functions of users
 QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}  # a quarter of the compile time
 
 Arrays = (jax.Array, np.ndarray, np.generic)
-Listener = Callable[[bool], None]  # True: a program is being compiled; False: one is there, and runs
-
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
-
-
-@contextmanager
-def heard(listener: Listener) -> Iterator[None]:
-    """Context in which somebody is told when a program is compiled, which takes seconds the first time."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
 
 
 def call(function: Callable[..., Any], quick: bool, *arguments: Any, taken: Callable[[Any], Any] | None = None) -> Any:
@@ -42,16 +29,14 @@ def call(function: Callable[..., Any], quick: bool, *arguments: Any, taken: Call
     arrays = [leaf for leaf in leaves if isinstance(leaf, Arrays)]
     fixed = tuple(HERE if isinstance(leaf, Arrays) else leaf for leaf in leaves)
     found, told = program((structure, fixed), arrays)
-    if (listener := _listener.get()) is not None:
-        listener(False)
+    _compiling.tell(False)
     return told.put_into(found if taken is None else [taken(array) for array in found])
 
 
 @cache
 def compiled(function: Callable[..., Any], quick: bool) -> Any:
     def program(fixed: tuple[Any, tuple[Any, ...]], arrays: Sequence[jax.Array]) -> Any:
-        if (listener := _listener.get()) is not None:  # Python runs this only while it traces: compiling begins
-            listener(True)
+        _compiling.tell(True)  # Python runs this only while it traces: compiling begins
         structure, leaves = fixed
         given = iter(arrays)
         whole = [next(given) if leaf is HERE else leaf for leaf in leaves]

@@ -47,7 +47,7 @@ def train(
     library: Annotated[
         str,
         typer.Argument(
-            help="A library, or primary, additional, stress, sine_gordon, quality, mixed, diffusion_reaction, flow_1d or "
+            help="A library, or primary, additional, stress, sine_gordon, quality, mixed, diffusion_reaction, flow_1d, "
             "flow_2d."
         ),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from physrank import _optional, _programs
+from physrank import _compiling, _optional
 
 Advance = Callable[[str, int, int], None]  # what, how many done, of how many
 
@@ -25,7 +25,7 @@ def working(on: str) -> Iterator[None]:
         def tell(compiling: bool) -> None:
             status.update(f"{on}: compiling, once for problems of this kind …" if compiling else f"{on} …")
 
-        with _programs.heard(tell):
+        with _compiling.heard(tell):
             yield
 
 
