@@ -63,8 +63,25 @@ def diffusion_reaction(result: Result) -> str:
         f"{total['fixed']['pairs_correct']:,} (paper: 2,938 and 2,801 of 2,970). The corrected trajectory is no worse than "
         f"the best candidate in {result['proxy_no_worse_than_best']} of {total['cases']} cells. Its error contracts by "
         f"{result['contraction']['full']:.2f}, along candidates' differences by {result['contraction']['comparison']:.2f} "
-        f"(paper: {paper['contraction']['full']} and {paper['contraction']['comparison']}).{left}"
+        f"(paper: {paper['contraction']['full']} and {paper['contraction']['comparison']}).{left}\n\n"
+        + _terminal(result)
     )
+
+
+def _terminal(result: Result) -> str:
+    """What more effort does for the terminal task."""
+    pairs = result["objectives"]["terminal squared L²"]["pairs"]
+    rows = [
+        [
+            way,
+            f"{row['pairs_correct']}/{pairs}",
+            f"{row['top1']}/{result['inputs']}",
+            row["settled"],
+            row["settled_wrong"],
+        ]
+        for way, row in result["terminal"].items()
+    ]
+    return table(["terminal task", "pairs", "top-1", "settled pairs", "of these wrong"], rows)
 
 
 def flow_1d(result: Result) -> str:

@@ -27,7 +27,7 @@ COLOURS = {
     "reversed": "#8a8f98",
     "common energy": "#228833",
     "adapted majorant": "#EE6677",
-    "best fixed model": "#CCBB44",
+    "best terminal model": "#CCBB44",
 }
 DASHES: dict[str, Any] = {
     "shared": "-",
@@ -39,7 +39,7 @@ DASHES: dict[str, Any] = {
     "reversed": (0, (1, 2)),
     "common energy": (0, (4, 1, 1, 1)),
     "adapted majorant": (0, (2, 2)),
-    "best fixed model": (0, (1, 1)),
+    "best terminal model": (0, (1, 1)),
 }
 MARKERS = {
     "shared": "o",
