@@ -76,8 +76,8 @@ def _terminal(result: Result) -> str:
             way,
             f"{row['pairs_correct']}/{pairs}",
             f"{row['top1']}/{result['inputs']}",
-            row["settled"],
-            row["settled_wrong"],
+            str(row["settled"]),
+            str(row["settled_wrong"]),
         ]
         for way, row in result["terminal"].items()
     ]

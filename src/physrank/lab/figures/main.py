@@ -194,7 +194,7 @@ def deployment(stored: Stored) -> Any:
         for method, values in found["regret"].items():
             style.distribution(right, method, values)
         style.regret_axes(right, f"{len(found['best'])} inputs, high band")
-        right.legend(loc="lower right")
+        right.legend(loc="center left", bbox_to_anchor=(0.08, 0.5))
     except Missing as wanted:
         for axis in (strips, right):
             missing_panel(axis, wanted)
