@@ -104,7 +104,7 @@ def train(library: str, profile: str, store: Path, workers: int | None) -> None:
     console.print(
         f"training {runs} runs in {store / size.name}; the first epochs come when all is loaded", soft_wrap=True
     )
-    parallel, inference = _training("parallel"), _training("inference")
+    parallel = _training("parallel")
     total = sum(library.runs * library.sized(size).epochs for library in chosen)
     started, seen = time.perf_counter(), {}
     with bars(34) as advance:
@@ -116,8 +116,7 @@ def train(library: str, profile: str, store: Path, workers: int | None) -> None:
             advance("all epochs", sum(seen.values()), total)
 
         parallel.train(store, size, chosen, progress, workers)
-    for one in chosen:
-        inference.store_predictions(store, size, one, lambda what: console.print(f"predicting {what}"))
+    parallel.predict(store, size, chosen, lambda what: console.print(f"predicting {what}"), workers)
     console.print(
         f"{len(chosen)} libraries in {store / size.name} ({(time.perf_counter() - started) / 60:.1f} minutes)."
     )

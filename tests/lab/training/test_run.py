@@ -10,8 +10,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from lab_helpers import BURGERS, TINY, weights
-from physrank.lab.store import checkpoints
+from lab_helpers import BURGERS, SECOND, TINY, weights
+from physrank.lab.libraries import RUNS
+from physrank.lab.store import checkpoints, predictions
 from physrank.lab.store.files import StoreError
 from physrank.lab.training import parallel
 from physrank.lab.training import run as training
@@ -146,3 +147,20 @@ def test_jobs_are_handed_out_and_a_worker_that_dies_is_noticed():
     others.send(("five", None, "its disk is full"))
     with pytest.raises(StoreError, match="five: its disk is full"):
         parallel._watched([other], ["five"], lambda *_: None)
+
+
+def test_a_worker_predicts_with_a_whole_library_and_says_which_one_is_not_complete(tmp_path):
+    for run in range(RUNS):
+        training.train_run(tmp_path, TINY, SECOND, run)
+    mine, theirs = multiprocessing.Pipe()
+    for job in ((SECOND, None), (BURGERS, None)):
+        mine.send(job)
+    parallel._work(tmp_path, TINY, theirs, os.getpid())  # ends with the failure
+    files = predictions.wanted(SECOND)
+    said = [mine.recv() for _ in range(len(files) + 3)]
+    assert said.pop(-2)[0].startswith(BURGERS.name)  # begun
+    assert said[:-2] == [(f"{SECOND.name}: {name}, {kind}", k, None) for k, (name, kind) in enumerate(files, 1)]
+    assert said[-2] == (SECOND.name, None, None)
+    assert all(predictions.path(tmp_path, TINY, SECOND, name, kind).exists() for name, kind in files)
+    name, number, failure = said[-1]
+    assert (name, number) == (BURGERS.name, None) and "has not reached epoch" in failure

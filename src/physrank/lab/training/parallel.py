@@ -1,4 +1,5 @@
-"""Training several runs side by side, one process and one thread each, with progress read from the workers.
+"""Training several runs, then predicting with several libraries, side by side: one process and one thread each, with
+progress read from the workers.
 
 Needs the `lab` extra (`pip install .[lab]`).
 """
@@ -9,6 +10,8 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import count
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any, cast
@@ -16,10 +19,12 @@ from typing import Any, cast
 from physrank.lab.libraries import AnyLibrary, Profile, RolloutLibrary
 from physrank.lab.store import trajectories
 from physrank.lab.store.files import StoreError
+from physrank.lab.training.inference import store_predictions
 from physrank.lab.training.run import train_run
 from physrank.scale import PINNED
 
 Progress = Callable[[str, int, int], None]  # run, epochs done, epochs in all
+Job = tuple[AnyLibrary, int | None]  # a run to train; without its number: a library to predict with
 
 # glibc gives arrays of megabytes back to the system when they are freed and faults every page in anew when the next layer
 # asks: a fifth of a training step. Told to keep what it has, it does not; no number changes. Others ignore these names.
@@ -36,11 +41,32 @@ def train(
                 trajectories.trajectories(store, library, profile, population)
     wanted = [(library, run) for library in libraries for run in range(library.runs)]
     epochs = {f"{library.name} run {run}": library.sized(profile).epochs for library, run in wanted}
+    _shared(store, profile, wanted, lambda name, epoch: progress(name, epoch, epochs[name]), workers)
+
+
+def predict(
+    store: Path,
+    profile: Profile,
+    libraries: Sequence[AnyLibrary],
+    progress: Callable[[str], None],
+    workers: int | None = None,
+) -> None:
+    """Every library's predictions; what is stored is left alone."""
+    for library in libraries:
+        if isinstance(library, RolloutLibrary):
+            trajectories.trajectories(store, library, profile, library.instances)
+    _shared(store, profile, [(library, None) for library in libraries], lambda name, _: progress(name), workers)
+
+
+def _shared(
+    store: Path, profile: Profile, jobs: Sequence[Job], progress: Callable[[str, int], None], workers: int | None
+) -> None:
+    """Runs to train and libraries to predict with, one at a time in each of several processes."""
     context = multiprocessing.get_context("spawn")  # torch and JAX keep threads, which fork does not carry over
     # Pipes, not queues: a queue's semaphores outlive a program that is interrupted, and Python says so.
     processes, wires = [], []
     with _deaf(), _pinned():
-        for _ in range(min(workers or os.cpu_count() or 1, len(wanted))):
+        for _ in range(min(workers or os.cpu_count() or 1, len(jobs))):
             mine, theirs = context.Pipe()
             process = context.Process(target=_work, args=(store, profile, theirs, os.getpid()), daemon=True)
             process.start()
@@ -48,10 +74,10 @@ def train(
             processes.append(process)
             wires.append(mine)
     try:
-        _watched(wires, wanted, lambda name, epoch: progress(name, epoch, epochs[name]))
+        _watched(wires, jobs, progress)
     finally:
         for process in processes:
-            process.terminate()  # every epoch is on disk
+            process.terminate()  # every epoch and every finished file is on disk
 
 
 def _watched(wires: Sequence[Any], jobs: Sequence[Any], progress: Callable[[str, int], None]) -> None:
@@ -115,19 +141,31 @@ def _work(store: Path, profile: Profile, wire: Any, parent: int) -> None:
 
 
 def _runs(store: Path, profile: Profile, wire: Any, parent: int) -> None:
-    """One run after the other: (name, epoch, None) as it goes on, (name, None, None) when it is done, a failure as a text."""
+    """One job after the other: (name, number, None) as it goes on, (name, None, None) when it is done, a failure as a text.
+
+    The number is of epochs done, or of files begun.
+    """
     while True:
         library, run = wire.recv()
-        name = f"{library.name} run {run}"
-
-        def report(epoch: int, loss: float, name: str = name) -> None:
-            del loss
-            wire.send((name, epoch, None))
-
+        name = library.name if run is None else f"{library.name} run {run}"
         try:
-            train_run(store, profile, library, run, report, stop=lambda: os.getppid() != parent)
+            if run is None:
+                _predict(store, profile, library, wire)
+            else:
+                report = partial(_report, wire, name)
+                train_run(store, profile, library, run, report, stop=lambda: os.getppid() != parent)
         except Exception as problem:  # one message to the parent, which stops everything
             said = str(problem) if isinstance(problem, StoreError | OSError) else f"{type(problem).__name__}: {problem}"
             wire.send((name, None, said))
             return
         wire.send((name, None, None))
+
+
+def _report(wire: Any, name: str, epoch: int, loss: float) -> None:
+    del loss
+    wire.send((name, epoch, None))
+
+
+def _predict(store: Path, profile: Profile, library: AnyLibrary, wire: Any) -> None:
+    begun = count(1)
+    store_predictions(store, profile, library, lambda what: wire.send((what, next(begun), None)))
