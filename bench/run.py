@@ -27,6 +27,7 @@ import scipy  # noqa: E402
 import scipy.sparse as sparse  # noqa: E402
 import scipy.sparse.linalg  # noqa: E402
 from ladder import measure_ladder  # noqa: E402
+from products import measure_products  # noqa: E402
 
 import physrank as pr  # noqa: E402
 from physrank._io import write_json  # noqa: E402
@@ -100,7 +101,7 @@ def measure() -> dict[str, dict[str, Any]]:
         ratio = times[over] / times[under]
         results[key] = {"what": text, "ratio": ratio, "asked": bound, "seconds": times}
         milliseconds = ", ".join(f"{name} {1e3 * value:.2f} ms" for name, value in times.items())
-        print(f"{text}: {ratio:.2f} (asked {bound}) — {milliseconds}", flush=True)
+        print(f"{text}: {ratio:.2f} (asked {bound or 'nothing'}) — {milliseconds}", flush=True)
 
     with pr.double():
         field, field_states = reaction_diffusion_case()
@@ -181,6 +182,8 @@ def measure() -> dict[str, dict[str, Any]]:
     measure_certificate(record)
     measure_panel(results, record)
     measure_ladder(results, record, median_seconds)
+    both = {"Burgers": (wave, wave_states[:8]), "reaction–diffusion 128²": (field, field_states[:8])}
+    measure_products(both, record, median_seconds)
     return results
 
 
