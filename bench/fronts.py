@@ -83,10 +83,16 @@ def methods(population: Population, problem: Any) -> dict[str, Method]:
         where = capabilities.grid(coarse)
         assert where is not None
         size = f"{where.shape[-1] - population.edges}{['', '²', '³'][len(where.shape) - 1]}"
-        found[f"solve {size}"] = direct(level, {})
+        found[f"solve {size}{fewer_rows(problem, coarse)}"] = direct(level, {})
         level += 1
         coarse = capabilities.coarser(problem, level)
     return found | {f"solve {name}": direct(0, how) for name, how in population.shorter.items()}
+
+
+def fewer_rows(problem: Any, coarse: Any) -> str:
+    """How a level that leaves rows out says so: on as many points it is another solve than the problem's own."""
+    times, left = (getattr(one, "times", ()) for one in (problem, coarse))
+    return f", {len(left) - 1} steps" if len(left) < len(times) else ""
 
 
 @dataclass(eq=False)
