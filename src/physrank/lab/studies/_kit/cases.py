@@ -153,7 +153,7 @@ def _cases_in(
 
 def references_of(context: Context, library: Library, name: str, level: str = "first") -> list[Reference]:
     count = predictions.count(context.profile, name)
-    return references.references(context.store, library.equation, name, count, level)
+    return references.references(context.store, library.equation, name, count, level, context.progress)
 
 
 def evaluate(
