@@ -1,5 +1,6 @@
 """The laboratory at the command line: `demo`, `train`, `study`, `figures`, `info`."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -87,6 +88,9 @@ def study(
       physrank study diffusion_reaction --data 2D_diff-react_NA_NA.h5 --checkpoints unets
       physrank study verify
     """
+    for library in ("OPENBLAS", "MKL"):
+        # Products of a few candidates are small; beside other work, NumPy's threads wait for each other ten times as long.
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     with laboratory() as room, connected(scheduler) as client:
         room.study(name, profile, store, out, client, data, checkpoints)
 
