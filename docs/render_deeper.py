@@ -30,6 +30,15 @@ def mechanism(result: Result) -> str:
         ]
         for name, path in result["paths"].items()
     ]
+    distances = [
+        [
+            _title(name),
+            *(f"{far:.2g}: {factor:.3g}" for far, factor in zip(by["anchor"], by["contraction"], strict=True)),
+            f"{by['power']:.2g}",
+        ]
+        for name, path in result["paths"].items()
+        for by in [path["by_distance"]]
+    ]
     cells = [
         [
             name,
@@ -43,6 +52,9 @@ def mechanism(result: Result) -> str:
         table(["", "α", "state", "task", "comparison", "strict pairs", "top-1"], rows)
         + "\n\nMedian contraction by the full correction, and how often the corrected state beats the best candidate:\n\n"
         + table(["", "state", "task", "comparison", "paper", "better"], contraction)
+        + "\n\nThe same by how far the anchor is off, a quarter of the cases each (its error: contraction), and the power of "
+        "the anchor's error with which what is left grows:\n\n"
+        + table(["", "nearest", "second", "third", "farthest", "power"], distances)
         + "\n\nPairs that the full correction decides wrongly, with the margins of those and of the others:\n\n"
         + table(["library", "flipped", "median margin of these", "of the others"], cells)
         + f"\n\nThe gap identity closes to {result['identity']:.1e} of the largest loss (paper: "

@@ -106,8 +106,20 @@ def _path(libraries: list[dict[str, Array]]) -> dict[str, Any]:
         "errors": table,
         "decisions": [_counts(losses, scores[:, k]) for k in range(len(ALPHAS))],
         "contraction": {kind: float(np.median(pooled[kind][:, 0] / pooled[kind][:, UNIT])) for kind in ERRORS},
+        "by_distance": _by_distance(pooled["state"][:, 0], pooled["state"][:, UNIT]),
         "better_than_best_candidate": int(np.sum(pooled["state"][:, UNIT] < pooled["best"])),
         "cases": len(pooled["best"]),
+    }
+
+
+def _by_distance(before: Array, after: Array) -> dict[str, Any]:
+    """How much of an error one response takes away, by how large it was: quarters of the cases, the nearest anchors first;
+    and the power of the anchor's error with which what is left grows (two, were nothing else left than the linearisation)."""
+    quarters = np.array_split(np.argsort(before), 4)
+    return {
+        "anchor": [float(np.median(before[some])) for some in quarters],
+        "contraction": [float(np.median(before[some] / after[some])) for some in quarters],
+        "power": float(np.polyfit(np.log(before), np.log(after), 1)[0]),
     }
 
 
