@@ -34,7 +34,7 @@ def mechanism(result: Result) -> str:
         [
             _title(name),
             *(f"{far:.2g}: {factor:.3g}" for far, factor in zip(by["anchor"], by["contraction"], strict=True)),
-            f"{by['power']:.2g}",
+            "–" if by["power"] is None else f"{by['power']:.2g}",
         ]
         for name, path in result["paths"].items()
         for by in [path["by_distance"]]

@@ -115,11 +115,12 @@ def _path(libraries: list[dict[str, Array]]) -> dict[str, Any]:
 def _by_distance(before: Array, after: Array) -> dict[str, Any]:
     """How much of an error one response takes away, by how large it was: quarters of the cases, the nearest anchors first;
     and the power of the anchor's error with which what is left grows (two, were nothing else left than the linearisation)."""
-    quarters = np.array_split(np.argsort(before), 4)
+    quarters, far, left = np.array_split(np.argsort(before), 4), np.log(before), np.log(after)
+    spread = np.var(far)
     return {
         "anchor": [float(np.median(before[some])) for some in quarters],
         "contraction": [float(np.median(before[some] / after[some])) for some in quarters],
-        "power": float(np.polyfit(np.log(before), np.log(after), 1)[0]),
+        "power": float(np.mean((far - far.mean()) * left) / spread) if spread > 0 else None,
     }
 
 
