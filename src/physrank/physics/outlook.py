@@ -10,6 +10,7 @@ from physrank.physics.problem import Problem
 from physrank.physics.response import Correction, Response, residual_norm, respond
 from physrank.physics.solvers import norm
 
+LOST = 1e-3  # of a pattern, that solving does not give back: a condition of about 1e13
 WAVERS = 0.5  # of a tangent's hold on its weakest direction: when more of it changes, Newton's steps prove nothing
 
 
@@ -70,7 +71,9 @@ def _directions(problem: Problem, base: Array, state: Array) -> tuple[Array | No
     missing = problem.undetermined(base)
     size = norm(missing)
     xp = namespace(missing)
-    lost = (size > 0.1 * np.sqrt(max(base.size, 1))) | ~xp.isfinite(size)  # of a pattern of entries ±1
+    # A pattern of entries of about one: what rounding takes from a tangent that determines everything is far less, and a
+    # constant on a few nodes out of many is no more.
+    lost = (size > LOST * np.sqrt(max(base.size, 1))) | ~xp.isfinite(size)
     free = xp.where(lost, missing / xp.where(size > 0, size, 1.0), xp.zeros_like(missing))
     weak, change = problem.wavering(base, state)
     return free, xp.where(~lost & (change > WAVERS), weak, xp.zeros_like(weak))

@@ -88,6 +88,11 @@ def signs(like: Array, seed: int = 0) -> Array:
     return xp.where((hashed >> 16) & 1, 1.0, -1.0).astype(like.dtype).reshape(like.shape)
 
 
+def tried(like: Array) -> Array:
+    """A pattern with a part along everything that an equation may leave free: a constant on some nodes sums up nowhere."""
+    return 1.0 + signs(like) / 2
+
+
 class Dense(eqx.Module):
     """Form the Jacobian by columns and factor it. Robust; for states of up to a few thousand numbers."""
 

@@ -39,7 +39,7 @@ from physrank.physics.solvers import (
     choose,
     norm,
     row_scales,
-    signs,
+    tried,
 )
 
 
@@ -87,6 +87,9 @@ class DerivedTangent(Tangent):
 
     def magnitude(self) -> Float[Array, ""]:
         return probe_magnitude(self.forward, self.at)
+
+
+FIELDS = 8  # along the first axis, up to which each is tried for a constant of its own
 
 
 class Stationary(Problem):
@@ -192,11 +195,8 @@ class Stationary(Problem):
         """
         tangent = self.linearise(base)[1]
         if isinstance(choose(self.solver, base.size), Krylov):
-            xp = namespace(base)
-            constant = xp.ones_like(base)
-            kernel = norm(tangent.apply(constant)) <= 1e-9 * tangent.magnitude() * norm(constant)
-            return xp.where(kernel, constant, 0.0)
-        pattern = 1.0 + signs(base)
+            return _constants(tangent, base)
+        pattern = tried(base)
         return pattern - tangent.solve(tangent.apply(pattern)).value
 
     def wavering(self, base: Array, state: Array) -> tuple[Array, Float[Array, ""]]:
@@ -238,6 +238,23 @@ class Stationary(Problem):
 
     def admissible(self, state: Array) -> Bool[Array, ""]:
         return jnp.asarray(True) if self.admissibility is None else jnp.all(self.admissibility(state))
+
+
+def _constants(tangent: Any, base: Array) -> Array:
+    """Constants that the tangent does not see: of the whole state, else of each of its few fields, in another size each, so
+    that no difference of two fields is at right angles to it."""
+    xp = namespace(base)
+    size = tangent.magnitude()
+
+    def free(constant: Array) -> Array:
+        return norm(tangent.apply(constant)) <= 1e-9 * size * norm(constant)
+
+    whole, found = xp.ones_like(base), xp.zeros_like(base)
+    if base.ndim > 1 and base.shape[0] <= FIELDS:
+        for k in range(base.shape[0]):
+            one = xp.zeros_like(base) + (xp.arange(base.shape[0]) == k).reshape(-1, *[1] * (base.ndim - 1))
+            found = found + xp.where(free(one), one * (1 + 0.5 * k), 0.0)
+    return xp.where(xp.any(found != 0), found, xp.where(free(whole), whole, 0.0))
 
 
 def stated_weights(residual_weights: Any) -> Array | None:

@@ -14,10 +14,11 @@ from physrank.rungs import Effort
 from physrank.tasks import Task
 
 NOISE = 1.2
+ON_GRID = "Effort(levels=0)"  # corrections on the problem's own grid, whatever coarser ones would say
 TRIED: dict[str, str | Effort] = {
     'effort="auto"': "auto",
     'effort="response"': "response",
-    "Effort(levels=0)": Effort(levels=0),
+    ON_GRID: Effort(levels=0),
     'effort="solve"': "solve",
 }
 
@@ -108,7 +109,13 @@ def _tried(way: str, ranking: Ranking, seconds: float, truth: Ranking, tolerance
 
 def _sentence(tried: tuple[Tried, ...], rankings: list[Ranking]) -> str:
     whole = tried[-1]
-    able = [row for row, ranking in zip(tried, rankings, strict=True) if ranking.settled]
+    # A way that asks no coarser grid leaves out a doubt that the others have: that is no reason to prefer it.
+    doubted = any("discretisation" in ranking.rung.seen.changes for ranking in rankings)
+    able = [
+        row
+        for row, ranking in zip(tried, rankings, strict=True)
+        if ranking.settled and not (doubted and row.way == ON_GRID)
+    ]
     if not able:
         named = next((doubt for doubt in rankings[-1].doubts), None) or "they are closer than the physics can tell"
         return (

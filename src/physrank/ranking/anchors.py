@@ -15,6 +15,7 @@ from physrank.rungs.diagnosis import defect_norm
 from physrank.tasks import Task
 
 FAR = 5.0  # times the usual distance among the candidates at which one of them counts as outlying
+FEWER = 4.0  # times as small a defect that those outside must have, to be followed instead of those who stay together
 TOGETHER = 4096  # entries of every candidate that are compared at a time: they stay in the cache
 PIVOTS = 32  # candidates to which all distances are taken, when there are more
 
@@ -77,7 +78,10 @@ def _together(names: tuple[str, ...], states: Array, problem: Problem | None) ->
     if len(states) == 2 and problem is not None:
         groups = [[0, 1], [0], [1]]
     if len(groups) > 1 and problem is not None:
-        kept = min(groups, key=lambda group: np.nan_to_num(defect_norm(problem, _mean(states[group])), nan=np.inf))
+        # Fewer than those who stay together must be far better than they are: that is what makes one absurd.
+        handicaps = [1.0] + [FEWER if len(group) < len(groups[0]) and len(states) > 2 else 1.0 for group in groups[1:]]
+        sizes = [np.nan_to_num(defect_norm(problem, _mean(states[group])), nan=np.inf) for group in groups]
+        kept = groups[int(np.argmin(np.multiply(sizes, handicaps)))]
         why |= {k: "the equation speaks against it" for k in range(len(states)) if k not in kept and k not in why}
     together = states if len(kept) == len(states) else states[kept]
     return Anchored(_mean(together), {names[k]: why[k] for k in range(len(states)) if k not in kept})

@@ -9,11 +9,13 @@ from jaxtyping import Array as JaxArray
 
 from physrank import compute
 from physrank._arrays import Array, to_numpy
-from physrank.physics import Problem, capabilities, fits
+from physrank.physics import Problem, capabilities, fits, stated
 from physrank.ranking.misstated import BETTER, EXACT, FORCE, Suggestion, floor_of, marches, numbers
 from physrank.ranking.slips import undone
 
 USELESS = 0.2  # a floor above which the equation leaves too much of what happens unexplained
+UNTRIED = 0.05  # the same where it states no number that could be varied
+INITIAL, AT_ONCE = "the initial row", 0.9  # of the defect: steps obey the equation, and it starts from another state
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +26,7 @@ class Check:
     where: dict[str, float]  # share of the squared defect by place: initial row, boundary, interior, largest rows
     suggestions: tuple[Suggestion, ...]  # best first; only those that lower the floor
     varied: tuple[str, ...] | None = None  # the numbers that were tried; None: every one
+    tried: bool = True  # whether there was any number to try: without, nothing tells a wrong one from a coarse grid
 
     @property
     def passes(self) -> bool:
@@ -32,7 +35,9 @@ class Check:
             return True
         # That some force would explain it can be said of anything: it does not speak against the problem.
         best = min((s.floor for s in self.suggestions if s.what != FORCE or self.floor > 0.05), default=np.inf)
-        return bool(self.floor <= USELESS and best > self.floor / BETTER)
+        elsewhere = self.floor > UNTRIED and self.where.get(INITIAL, 0.0) > AT_ONCE
+        bound = USELESS if self.tried else UNTRIED
+        return bool(self.floor <= bound and not elsewhere and best > self.floor / BETTER)
 
     def _falls(self, suggestion: Suggestion) -> str:
         if suggestion.name == "forcing" and suggestion.value is None:
@@ -48,6 +53,8 @@ class Check:
         lines = [f"the known solution {verdict}: floor {self.floor:.2g} (0: obeys the equation, 1: explains nothing)"]
         if self.varied is not None and self.floor > EXACT:
             lines.append(f"  only {', '.join(self.varied)} was varied: another number may explain what is left")
+        if not self.tried and self.floor > EXACT:
+            lines.append("  no number is stated that could be varied: hand them over as data, and they are tried")
         lines += [f"  the defect sits in: {places}"] if self.floor > EXACT and places else []
         lines += [f"  with {s.what} {self._falls(s)}" for s in self.suggestions[:5]]
         return "\n".join(lines)
@@ -94,7 +101,8 @@ def check(
     if EXACT < floor < np.inf:
         found += numbers(problem, state, vary, floor)
     better = sorted((s for s in found if s.floor < floor / 1.2), key=lambda s: s.floor)
-    return Check(float(floor), _where(problem, state), tuple(better), None if vary is None else tuple(vary))
+    tried = any(not name.startswith("initial") for name, _ in stated.leaves(problem))
+    return Check(float(floor), _where(problem, state), tuple(better), None if vary is None else tuple(vary), tried)
 
 
 def _where(problem: Problem, state: Array) -> dict[str, float]:
@@ -104,7 +112,7 @@ def _where(problem: Problem, state: Array) -> dict[str, float]:
     if marches(problem):
         rows = defect.reshape(len(defect), -1).sum(axis=1) / total
         largest = [int(k) for k in np.argsort(rows[1:])[::-1][:3] + 1]
-        return {"the initial row": float(rows[0]), **{f"row {k}": float(rows[k]) for k in largest}}
+        return {INITIAL: float(rows[0]), **{f"row {k}": float(rows[k]) for k in largest}}
     edge = np.ones(state.shape, bool)
     edge[tuple(slice(1, -1) for _ in state.shape)] = False
     boundary = float(defect[edge].sum()) / total if state.size > 2 else 0.0

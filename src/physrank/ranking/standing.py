@@ -43,10 +43,16 @@ class Standing:
     confidence: float
     tolerance: float
     assumptions: tuple[str, ...]
+    silent: int = 0  # inputs read that could not be ranked
 
     @property
     def about(self) -> str:
-        return "the population" if self.total is None else f"the panel of {self.total} inputs"
+        whole = "the population" if self.total is None else f"the panel of {self.total} inputs"
+        return (
+            f"{whole}, but for what could not be ranked ({self.silent} of {self.inputs} inputs)"
+            if self.silent
+            else whole
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {"assumptions": list(self.assumptions)}
@@ -79,9 +85,10 @@ def stand(
     else:
         within = f"within {rule.tolerance:.3g} of the best mean score" if alive.sum() > 1 else "the best"
         why = f"{names[best]} is {within}"
-    return Standing(
-        not open_still, why, inputs, duels.total, confidence, rule.tolerance, _assumptions(duels, whole, drawn_here)
-    )
+    silent, assumed = sum(row is None for row in duels.rows), _assumptions(duels, whole, drawn_here)
+    if silent:
+        assumed = (*assumed, f"the {silent} inputs that could not be ranked would not have decided otherwise")
+    return Standing(not open_still, why, inputs, duels.total, confidence, rule.tolerance, assumed, silent)
 
 
 def _assumptions(duels: Duels, whole: bool, drawn_here: bool) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from physrank.rungs.respond import correct, respond, respond_batch
 from physrank.rungs.rung import Rung
 from physrank.rungs.solve import retried, solve_rung, solved
 
-ARITHMETIC = 7  # of rungs: raised when what they compute changes, since studies keep what it found
+ARITHMETIC = 8  # of rungs: raised when what they compute changes, since studies keep what it found
 ENOUGH = 1e-4  # ‖residual‖ / ‖rhs‖ at which an iteration ends, if pairs are separated from what it leaves
 STRAYED = (
     "no correction from the candidates held, so the equation was solved from where they are: if it has several solutions, "
@@ -40,6 +40,8 @@ def climb(climbers: Sequence[Climber], effort: Effort, correction: Correction, w
     _on_grid([c for c in climbers if not c.settled], effort, correction, width)
     if not effort.early:
         _compare(climbers, levels[-effort.levels :], width)
+    for level in levels if effort.early else ():
+        _compare([c for c in climbers if c.wants_finer_than(level)], (level,), width)
     return [climber.finished() for climber in climbers]
 
 
@@ -83,7 +85,7 @@ def _ascend(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> N
 def _compare(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> None:
     """How far the problem's own grid may be off, from what coarser ones make of the state that was found there: the coarsest
     costs next to nothing, and a finer one is asked only while it is the grid that leaves pairs open."""
-    if not levels:
+    if not levels or not climbers:
         return
     going, first = [c for c in climbers if c.rung is not None and c.rung.failed is None and not c.smooth], climbers[0]
     for level in levels:

@@ -151,11 +151,14 @@ class Climber:
         if self.below is None or not bool(self.below.solved):
             return rung
         coarse = Coarse(self.problem, np.asarray(self.below.state), self.level)
-        change = coarse.left(rung.seen.further - np.asarray(self.below.output))
-        seen = replace(rung.seen, changes={**rung.seen.changes, "discretisation": change})
+        change, resolved = rung.seen.further - np.asarray(self.below.output), float(self.below.tail) <= nested.RESOLVED
+        change = coarse.left(change) if resolved else change
+        seen = replace(rung.seen, changes={**rung.seen.changes, "discretisation": change}, unseen=None, beyond=0.0)
+        if not resolved:  # neither how fast differences of grids fall is known, nor where they point
+            seen = replace(seen, unseen=np.zeros_like(change), beyond=rung.size(change))
         assert isinstance(rung.evidence, OnGrid)
         rung = rung.doubted(seen=seen, evidence=replace(rung.evidence, coarse=coarse))
-        if float(self.below.tail) <= nested.RESOLVED:  # what a coarser grid resolves, this one does
+        if resolved:  # what a coarser grid resolves, this one does
             return rung
         looked = rung.state[-1] if self.question.task.last else rung.state
         if not float(capabilities.tail(self.problem, looked)) <= nested.RESOLVED:
@@ -165,8 +168,11 @@ class Climber:
 
     @property
     def smooth(self) -> bool:
-        """Whether an explicit march is so smooth where the task looks that a coarser one, hardly cheaper, is not asked."""
+        """Whether an explicit march is so smooth where the task looks that a coarser one, hardly cheaper, is not asked: in
+        space, and what drives it in time."""
         if self.rung is None or not capabilities.cheap_to_solve(self.problem):
+            return False
+        if not nested.even_in_time(self.problem):
             return False
         looked = self.rung.state[-1] if self.question.task.last else self.rung.state
         return float(capabilities.tail(self.problem, looked)) <= SMOOTH
@@ -178,6 +184,16 @@ class Climber:
         if self.settled:
             return False
         return not bool(self.below.solved) or self.asked.left_open_by(self.rung, "discretisation")
+
+    def wants_finer_than(self, level: int) -> bool:
+        """Whether the problem's own grid was reached, it is grids that leave pairs open, and this one is finer than the one
+        that was stood on last."""
+        if self.rung is None or self.below is None or not isinstance(self.rung.evidence, OnGrid):
+            return False
+        coarse = capabilities.coarser(self.problem, level)
+        if self.rung.failed is not None or coarse is None or coarse.grid.shape[-1] <= self.below.state.shape[-1]:
+            return False
+        return self.wants_finer
 
     def _take(self, rung: Rung, looked: bool = False) -> None:
         """The best answer so far; its price was told before if it was only `looked` at again."""

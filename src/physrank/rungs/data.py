@@ -14,6 +14,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array as JaxArray
 
@@ -113,9 +114,11 @@ def _by_adjoints(problem: Problem, rung: Rung, widths: Mapping[str, Any]) -> Run
     valid = np.flatnonzero(~np.isnan(question.outputs.reshape(len(question.outputs), -1)).any(axis=1))
     outputs = question.outputs[valid]
     rows = np.concatenate([outputs[1:], rung.proxy[None]]) - outputs[0]
-    slopes = compute.run(
+    slopes, solved = compute.run(
         _sensitivities, problem, question.task.map, rung.state, question.space.dual(rows), tuple(widths)
     )
+    if not solved:
+        return _unknown(rung)
     moved = np.zeros((len(valid) + 1, len(valid) + 1))
     for name, half in widths.items():
         for slope, width in zip(jax.tree.leaves(slopes[name]), jax.tree.leaves(half), strict=True):
@@ -129,12 +132,14 @@ def _by_adjoints(problem: Problem, rung: Rung, widths: Mapping[str, Any]) -> Run
 
 
 def _sensitivities(problem: Problem, task: Any, state: JaxArray, covectors: JaxArray, names: tuple[str, ...]) -> Any:
-    """(∂A/∂θ)ᵀ z for every covector, by name of the data."""
+    """(∂A/∂θ)ᵀ z for every covector, by name of the data; and whether the adjoint solves converged."""
     tangent = problem.linearise(state)[1]
     pull = pullback(task, state)
     if compute.on_host(problem):
-        adjoints = [np.asarray(tangent.solve_adjoint(pull(covector)[0]).value) for covector in covectors]
-        return {name: _differenced(problem, name, np.asarray(state), np.stack(adjoints)) for name in names}
+        solves = [tangent.solve_adjoint(pull(covector)[0]) for covector in covectors]
+        adjoints = np.stack([np.asarray(solve.value) for solve in solves])
+        slopes = {name: _differenced(problem, name, np.asarray(state), adjoints) for name in names}
+        return slopes, np.asarray(all(bool(solve.solved) for solve in solves))
     chosen = {name: eqx.filter(getattr(problem, name), is_float) for name in names}
 
     def defect(data: Any) -> JaxArray:
@@ -147,9 +152,11 @@ def _sensitivities(problem: Problem, task: Any, state: JaxArray, covectors: JaxA
     back = pullback(defect, chosen)
 
     def one(covector: JaxArray) -> Any:
-        return back(tangent.solve_adjoint(pull(covector)[0]).value)[0]
+        solve = tangent.solve_adjoint(pull(covector)[0])
+        return back(solve.value)[0], solve.solved
 
-    return jax.lax.map(one, covectors)
+    slopes, solved = jax.lax.map(one, covectors)
+    return slopes, jnp.all(solved)
 
 
 def _differenced(problem: Any, name: str, state: np.ndarray, adjoints: np.ndarray) -> Any:
@@ -187,7 +194,10 @@ def _differenced(problem: Any, name: str, state: np.ndarray, adjoints: np.ndarra
 def _by_samples(problem: Problem, rung: Rung, samples: Sequence[Problem]) -> Rung:
     """The largest move of each gap over sampled problems, each by one linear solve with the tangent that is there."""
     question = rung.question
-    changes = [_change(rung, compute.run(_towards, problem, other, rung.state)) for other in samples]
+    moves = [compute.run(_towards, problem, other, rung.state) for other in samples]
+    if not all(solved for _, solved in moves):
+        return _unknown(rung)
+    changes = [_change(rung, movement) for movement, _ in moves]
     moved = [2 * np.abs(question.along(change)) for change in changes]
     off = max(rung.size(change) for change in changes)
     return replace(rung, extra={**rung.extra, "data": np.max(moved, axis=0)}, off=off)
@@ -197,8 +207,17 @@ def _change(rung: Rung, movement: np.ndarray) -> np.ndarray:
     return rung.question.task.outputs((rung.state + movement)[None])[0] - rung.proxy
 
 
-def _towards(problem: Problem, other: Problem, state: JaxArray) -> JaxArray:
-    return problem.linearise(state)[1].solve(problem.defect(state) - other.defect(state)).value
+def _unknown(rung: Rung) -> Rung:
+    """What the data may move is not known, since the solver that would tell did not converge: it may be anything."""
+    number = len(rung.question.outputs)
+    everything = np.where(np.eye(number, dtype=bool), 0.0, np.inf)
+    remarks = (*rung.remarks, "the solver did not converge for what uncertain data may move, so that may be anything")
+    return replace(rung, extra={**rung.extra, "data": everything}, off=np.inf, remarks=remarks)
+
+
+def _towards(problem: Problem, other: Problem, state: JaxArray) -> tuple[JaxArray, Any]:
+    solve = problem.linearise(state)[1].solve(problem.defect(state) - other.defect(state))
+    return solve.value, solve.solved
 
 
 def _placed(matrix: np.ndarray, valid: np.ndarray, number: int) -> np.ndarray:

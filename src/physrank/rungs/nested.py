@@ -199,6 +199,12 @@ def _on_grid(problem: Problem) -> OnGrid:
     return OnGrid(grid, fields, _uneven_in_time(getattr(problem, "forcing", None)))
 
 
+def even_in_time(problem: Problem) -> bool:
+    """Whether a level that takes a force at fewer moments would lose nothing of it."""
+    forcing = getattr(problem, "forcing", None)
+    return bool(_uneven_in_time(np.asarray(forcing) if eqx.is_array(forcing) else None) <= KEPT)
+
+
 def _uneven_in_time(forcing: Any) -> Float[JaxArray, ""]:
     """How far a force, `(rows, moments of a row, …)`, is from a line between every other moment, relative to its size: a
     level takes fewer of them. Seen through patterns of signs, in one reading."""
