@@ -117,6 +117,8 @@ def test_unresolved_inputs_decide_nothing():
     panel = inputs(30)
     race = pr.race(panel, stubborn, models(), seed=1)
     assert set(race.unresolved) == {k for k in race.order if panel[k][0] <= 0} != set()
+    assert race.standing.silent == len(race.unresolved) and "could not be ranked" in race.standing.about
+    assert any("could not be ranked" in said for said in race.standing.assumptions)
     assert race.winner == "good" and "UNRESOLVED and decided nothing" in str(race)
     with pytest.raises(ValueError, match="all 3 are unresolved"):
         pr.race([-np.abs(x) for x in inputs(3)], stubborn, models())

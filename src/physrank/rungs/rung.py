@@ -20,7 +20,7 @@ SAFETY = 2.0  # a gap is settled when it exceeds so many times what a further co
 ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
 PROXY, UNSEEN = "the proxy", "unseen"  # beside the causes of doubt
 ANSWERED = ("scores", "gaps", "leader", "_relative", "algebra", "proxy_size", "_last")  # what does not depend on doubts
-ASTRAY = 0.02  # of what a coarser grid changes: so much a finer one may change in any direction, also where that one is blind
+ASTRAY = 0.01  # of what a coarser grid changes: so much a finer one may change in any direction, also where that one is blind
 BLIND = 1e-6  # a pair differs along a direction when the cosine exceeds this
 
 
