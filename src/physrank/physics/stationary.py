@@ -252,7 +252,8 @@ def _constants(tangent: Any, base: Array) -> Array:
     whole, found = xp.ones_like(base), xp.zeros_like(base)
     if base.ndim > 1 and base.shape[0] <= FIELDS:
         for k in range(base.shape[0]):
-            one = xp.zeros_like(base) + (xp.arange(base.shape[0]) == k).reshape(-1, *[1] * (base.ndim - 1))
+            here = (xp.arange(base.shape[0]) == k).reshape(-1, *[1] * (base.ndim - 1))
+            one = xp.where(here, whole, found * 0.0)
             found = found + xp.where(free(one), one * (1 + 0.5 * k), 0.0)
     return xp.where(xp.any(found != 0), found, xp.where(free(whole), whole, 0.0))
 
