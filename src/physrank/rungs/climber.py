@@ -13,7 +13,7 @@ from physrank.rungs.asked import Asked
 from physrank.rungs.effort import Spent
 from physrank.rungs.evidence import BelowGrid, Coarse, OnGrid, Seen
 from physrank.rungs.question import MANY, Question, median
-from physrank.rungs.rung import Rung
+from physrank.rungs.rung import UNSEEN, Rung
 
 STEPS, LOOK = "steps on the problem's grid", "a look at the problem's grid"
 SMOOTH = 1e-10  # of the variance where a grid ends: what is lost there has 1e-5 of the size of the rest
@@ -183,7 +183,7 @@ class Climber:
         assert self.rung is not None and self.below is not None
         if self.settled:
             return False
-        return not bool(self.below.solved) or self.asked.left_open_by(self.rung, "discretisation")
+        return not bool(self.below.solved) or self.asked.left_open_by(self.rung, "discretisation", UNSEEN)
 
     def wants_finer_than(self, level: int) -> bool:
         """Whether the problem's own grid was reached, it is grids that leave pairs open, and this one is finer than the one
