@@ -188,12 +188,12 @@ class Climber:
     def wants_finer_than(self, level: int) -> bool:
         """Whether the problem's own grid was reached, it is grids that leave pairs open, and this one is finer than the one
         that was stood on last."""
-        if self.rung is None or self.below is None or not isinstance(self.rung.evidence, OnGrid):
+        if self.rung is None or self.below is None or self.rung.failed is not None:
+            return False
+        if not isinstance(self.rung.evidence, OnGrid) or not self.wants_finer:  # before anything is stated anew
             return False
         coarse = capabilities.coarser(self.problem, level)
-        if self.rung.failed is not None or coarse is None or coarse.grid.shape[-1] <= self.below.state.shape[-1]:
-            return False
-        return self.wants_finer
+        return coarse is not None and coarse.grid.shape[-1] > self.below.state.shape[-1]
 
     def _take(self, rung: Rung, looked: bool = False) -> None:
         """The best answer so far; its price was told before if it was only `looked` at again."""
