@@ -193,7 +193,8 @@ class Climber:
         if not isinstance(self.rung.evidence, OnGrid) or not self.wants_finer:  # before anything is stated anew
             return False
         coarse = capabilities.coarser(self.problem, level)
-        return coarse is not None and coarse.grid.shape[-1] > self.below.state.shape[-1]
+        grid = None if coarse is None else capabilities.grid(coarse)
+        return grid is not None and grid.shape[-1] > self.below.state.shape[-1]
 
     def _take(self, rung: Rung, looked: bool = False) -> None:
         """The best answer so far; its price was told before if it was only `looked` at again."""
