@@ -16,7 +16,7 @@ from physrank.physics.factors import Factored, as_matrix, check_matrix_solver, f
 from physrank.physics.matrix_tangent import MatrixTangent
 from physrank.physics.newton import damped_newton
 from physrank.physics.problem import NonlinearSolve, Problem, Refined, all_following, natural_metric, wavering
-from physrank.physics.solvers import tried
+from physrank.physics.solvers import untold
 from physrank.physics.stationary import check_grid
 
 State = Any  # a NumPy array, real or complex
@@ -49,10 +49,7 @@ class Hosted(Problem):
         return None, all_following(lambda r: tangent.solve(r).value, self.defect, base, state)
 
     def undetermined(self, base: State) -> State:
-        """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about."""
-        tangent = self.linearise(base)[1]
-        pattern = tried(base)
-        return pattern - tangent.solve(tangent.apply(pattern)).value
+        return untold(self.linearise(base)[1], base)
 
     def wavering(self, base: State, state: State) -> tuple[State, Any]:
         tangent = self.linearise(base)[1]

@@ -10,7 +10,7 @@ from physrank.physics.problem import Problem
 from physrank.physics.response import Correction, Response, residual_norm, respond
 from physrank.physics.solvers import norm
 
-LOST = 1e-3  # of a pattern, that solving does not give back: a condition of about 1e13
+LOST = 1e-3  # of a pattern, that two solves do not give back: a condition of about 3e14
 WAVERS = 0.5  # of a tangent's hold on its weakest direction: when more of it changes, Newton's steps prove nothing
 
 

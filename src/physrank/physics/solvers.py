@@ -88,9 +88,16 @@ def signs(like: Array, seed: int = 0) -> Array:
     return xp.where((hashed >> 16) & 1, 1.0, -1.0).astype(like.dtype).reshape(like.shape)
 
 
-def tried(like: Array) -> Array:
-    """A pattern with a part along everything that an equation may leave free: a constant on some nodes sums up nowhere."""
-    return 1.0 + signs(like) / 2
+def untold(tangent: Any, like: Array) -> Array:
+    """P²h for a pattern h, P = 1 − L⁻¹L: what is left of it is a direction that the equation says nothing about.
+
+    The pattern has a part along everything that may be free: a constant on some nodes sums up nowhere. Where unknowns have
+    very different units, one P also leaves what rounding took from those that are small; of that the next one leaves nothing.
+    """
+    left = 1.0 + signs(like) / 2
+    for _ in range(2):
+        left = left - tangent.solve(tangent.apply(left)).value
+    return left
 
 
 class Dense(eqx.Module):

@@ -39,7 +39,7 @@ from physrank.physics.solvers import (
     choose,
     norm,
     row_scales,
-    tried,
+    untold,
 )
 
 
@@ -189,15 +189,14 @@ class Stationary(Problem):
         return None, all_following(lambda r: tangent.solve(r, rough=True).value, self.defect, base, state)
 
     def undetermined(self, base: Array) -> Array:
-        """h − L⁻¹(L h) for a pattern h: what is left of it is a direction that the equation says nothing about.
+        """`untold` by the tangent at a state.
 
         With an iterative solver a second solve would cost too much: there, only constants are tried.
         """
         tangent = self.linearise(base)[1]
         if isinstance(choose(self.solver, base.size), Krylov):
             return _constants(tangent, base)
-        pattern = tried(base)
-        return pattern - tangent.solve(tangent.apply(pattern)).value
+        return untold(tangent, base)
 
     def wavering(self, base: Array, state: Array) -> tuple[Array, Float[Array, ""]]:
         def there(direction: Array) -> Array:

@@ -20,7 +20,7 @@ from physrank.rungs.respond import correct, respond, respond_batch
 from physrank.rungs.rung import Rung
 from physrank.rungs.solve import retried, solve_rung, solved
 
-ARITHMETIC = 10  # of rungs: raised when what they compute changes, since studies keep what it found
+ARITHMETIC = 11  # of rungs: raised when what they compute changes, since studies keep what it found
 ENOUGH = 1e-4  # ‖residual‖ / ‖rhs‖ at which an iteration ends, if pairs are separated from what it leaves
 STRAYED = (
     "no correction from the candidates held, so the equation was solved from where they are: if it has several solutions, "
