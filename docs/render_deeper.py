@@ -151,6 +151,7 @@ def beyond(result: Result) -> str:
         [
             _title(name),
             *(f"{row['damping'][row['sizes'].index(n)]:.2g}" for n in (3, 4, 8, 16)),
+            f"{row['unforeseen'][0]:.1%}, {row['unforeseen'][-1]:.1%}" if "unforeseen" in row else "not measured",
             f"{sum(row['changed']):,} of {sum(row['older_pairs']):,}",
             f"{max(row['anchor_identity'], row['gap_identity']):.1e}",
         ]
@@ -169,8 +170,9 @@ def beyond(result: Result) -> str:
     return (
         f"{made}.\n\n"
         + table(["mixed libraries", "method", "non-tie pairs", "tolerant top-1", "mean normalized regret"], mixed)
-        + "\n\nA candidate joins: median move of the proxy over that of the anchor, and older decisions that change:\n\n"
-        + table(["", "N = 3", "4", "8", "16", "older pairs changed", "identities"], growing)
+        + "\n\nA candidate joins: median move of the proxy over that of the anchor, the share of it that "
+        "−L⁻¹A″[h, δ] does not foresee, and older decisions that change:\n\n"
+        + table(["", "N = 3", "4", "8", "16", "unforeseen at 3, at 16", "older pairs changed", "identities"], growing)
         + "\n\nNonlinear quantities, strict pairs by the linearised and the evaluated proxy:\n\n"
         + table(["", "quantity", "Q(w) + DQ(w)δ", "Q(s)", "distance of the two ÷ error of Q(s)"], asked)
     )
@@ -211,13 +213,35 @@ def selection(result: Result) -> str:
                 f"tolerant {theirs['tolerant']}, top two {theirs['top2']} of {theirs['routes']}" if theirs else "",
             ]
         )
-    groups = list(next(iter(result["groups"].values())))
+    groups, both = list(next(iter(result["groups"].values()))), result["on_the_same"]
     by_group = [[method, *(f"{of[g]:.4f}" for g in groups)] for method, of in result["groups"].items()]
     return (
         table(["method", "mean normalized regret", "exact / tolerant / top two", "paper"], rows)
         + "\n\nMean normalized regret by equation and architecture:\n\n"
         + table(["method", *map(_title, groups)], by_group)
+        + f"\n\nOne response per candidate was asked of the first {both['panels']} panels of every library: it chooses as "
+        f"the shared response does in {both['same_choice']} of {both['candidate-wise']['routes']} (mean normalized regret "
+        f"{both['candidate-wise']['mean_normalized_regret']:.4f}, shared "
+        f"{both['shared, medoid anchor']['mean_normalized_regret']:.4f} on the same panels)."
+        + "\n\n"
+        + _by_library(result["cells"])
     )
+
+
+def _by_library(cells: Result) -> str:
+    """Of every library and some methods, the regret of its choices and how many of them are among the two best."""
+    shown = ("shared, medoid anchor", "candidate-wise", "raw", "validation")
+    rows = [
+        [
+            name,
+            *(
+                f"{cells[m][name]['mean_normalized_regret']:.4f}, {cells[m][name]['top2']}/{cells[m][name]['routes']}"
+                for m in shown
+            ),
+        ]
+        for name in cells["raw"]
+    ]
+    return table(["library: mean normalized regret, top two", *shown], rows)
 
 
 def quality(result: Result) -> str:

@@ -89,7 +89,10 @@ def _alike(found: Result | None, key: str) -> str:
 
 
 def composition(result: Result) -> str:
-    rows = [[name, pairs(row, True), top1(row, True)] for name, row in result["pooled"].items()]
+    rows = [
+        [name, pairs(row, True), top1(row, True), _theirs(result["paper"].get(name))]
+        for name, row in result["pooled"].items()
+    ]
     farther = result["farther"]
     moved = [
         [method, *[f"{pairs(row[method])}; {top1(row[method])}" for row in farther.values()]]
@@ -101,13 +104,31 @@ def composition(result: Result) -> str:
     ]
     head = [made if made == "wrong physics" else f"× {made}" for made in farther]
     return (
-        table(["what ranks", "strict pairs", "exact top-1"], rows)
+        table(["what ranks", "strict pairs", "exact top-1", "paper"], rows)
+        + "\n\nEvery library on its own (strict pairs; exact top-1):\n\n"
+        + _every_library(result["cells"])
         + "\n\nThe outlying run's departure from the others multiplied, and a ninth candidate that solves the equation with "
         + "a mis-stated number, by anchor (non-tie pairs; tolerant top-1):\n\n"
         + table(["anchor", *head], moved)
         + "\n\nThe same in the worst of the libraries (share of pairs; of winners):\n\n"
         + table(["anchor", *head], worst)
     )
+
+
+def _theirs(row: Result | None) -> str:
+    return f"{row['pairs']:.2%}; {row['top1']:.2%}" if row else ""
+
+
+def _every_library(cells: Result) -> str:
+    shown = ("eight, mean anchor", "eight, medoid anchor", "six of eight, mean of eight", "six of eight, mean of six")
+    rows = []
+    for name, cell in cells.items():
+        shares = [
+            f"{percent(row['strict_correct'], row['pairs_all'])}; {row['top1_exact']}/{row['cases']}"
+            for row in (cell[way] for way in shown)
+        ]
+        rows.append([name, f"{cell['outlier_loss_ratio']:.1f}", *shares])
+    return table(["library", "outlier's best loss ÷ the others'", *shown], rows)
 
 
 def _worst(rows: Sequence[Result]) -> str:

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import physrank as pr
+from physrank import compute
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.studies import beyond
+from physrank.physics import Correction, respond
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +27,18 @@ def test_a_candidate_that_joins_moves_the_anchor_by_its_share(made):
     assert row["older"].tolist() == [1, 3]
     assert max(row["anchor identity"].max(), row["gap identity"].max()) < 1e-13
     assert np.all(row["proxy"] < 0.1 * row["anchor"])  # near a root the anchor's moves are damped
+    assert row["unforeseen"][1] < row["unforeseen"][0] < 1  # the larger the library, the smaller the step
+
+
+def test_the_corrected_state_moves_with_its_anchor_as_its_derivative_says(made):
+    problem, truth, candidates = made
+    anchor, h = np.mean(list(candidates.values()), axis=0), candidates["v1"] - truth
+    corrected = lambda w: np.asarray(compute.run(respond, problem, w, Correction()).state)  # noqa: E731
+    change = np.asarray(compute.run(beyond.newton_derivative, problem, anchor, corrected(anchor) - anchor, h))
+    measured = (corrected(anchor + 1e-3 * h) - corrected(anchor - 1e-3 * h)) / 2e-3
+    size = np.linalg.norm(measured)
+    assert np.linalg.norm(measured - change) < 1e-5 * size < 1e-5 * np.linalg.norm(h)
+    assert np.linalg.norm(measured + change) > size  # the sign matters
 
 
 def test_both_proxies_of_a_nonlinear_quantity_are_judged(made):

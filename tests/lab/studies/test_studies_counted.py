@@ -50,7 +50,7 @@ class Made(cases.Context):
                     "cross-fit correct": np.full(INPUTS, PAIRS - 1.0),
                     "cross-fit pairs": np.full(INPUTS, 1.0 * PAIRS),
                 }
-            case "panel-candidate-wise":
+            case "one-by-one":
                 return {"scores": self.scores("candidate-wise", losses)}
             case "certificates":
                 return self.proofs(key["most"])
@@ -62,7 +62,13 @@ class Made(cases.Context):
                 return self.account(losses)
             case "growing":
                 steps = np.ones((INPUTS, 14))
-                kept = {"anchor": steps, "proxy": 0.1 * steps, "changed": 0 * steps, "older": steps}
+                kept = {
+                    "anchor": steps,
+                    "proxy": 0.1 * steps,
+                    "changed": 0 * steps,
+                    "older": steps,
+                    "unforeseen": 0.01 * steps,
+                }
                 return kept | {"anchor identity": 1e-15 * steps, "gap identity": 1e-15 * steps}
             case "quantities":
                 ways = {"losses": losses, "linear": self.scores("linear", losses), "evaluated": losses}
@@ -219,7 +225,11 @@ def test_selection():
     assert all(hold)
     ours = result["table"]["shared, medoid anchor"]
     assert ours["top2"] == ours["routes"] == result["libraries"] == len(result["cells"]["raw"])
-    assert claimed("selection", "shared")[1] == [False, False]
+    both = result["on_the_same"]
+    assert both["same_choice"] == both["candidate-wise"]["routes"] == result["libraries"] * both["panels"]
+    assert result["regret"]["candidate-wise"][-1] == 0 < result["regret"]["raw"][-1]
+    assert claimed("selection", "shared")[1] == [False, False, False]
+    assert claimed("selection", "candidate-wise")[1] == [True, True, False]
 
 
 def test_mechanism():

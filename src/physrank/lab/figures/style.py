@@ -28,6 +28,7 @@ COLOURS = {
     "common energy": "#228833",
     "adapted majorant": "#EE6677",
     "best terminal model": "#CCBB44",
+    "candidate-wise": INK,
 }
 DASHES: dict[str, Any] = {
     "shared": "-",
@@ -40,6 +41,7 @@ DASHES: dict[str, Any] = {
     "common energy": (0, (4, 1, 1, 1)),
     "adapted majorant": (0, (2, 2)),
     "best terminal model": (0, (1, 1)),
+    "candidate-wise": (0, (1, 2.5)),
 }
 MARKERS = {
     "shared": "o",
@@ -49,6 +51,7 @@ MARKERS = {
     "medoid centrality": "P",
     "wrong input": "^",
     "reversed": "x",
+    "candidate-wise": "*",
 }
 CANDIDATES = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#8a8f98", "#1b1f24")
 SIZES: Any = {

@@ -7,11 +7,10 @@ from matplotlib.figure import Figure
 
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, panel_selection_bootstrap
-from physrank.lab.libraries import GROUPS, Library
+from physrank.lab.libraries import GROUPS
 from physrank.lab.studies._kit import drawing
-from physrank.lab.studies._kit.cases import Cases, Context, evaluate, problems_and_candidates, trusted
-from physrank.lab.studies._kit.choosing import by_library, judged, winners
-from physrank.ranking import scorers
+from physrank.lab.studies._kit.cases import Cases, Context, evaluate
+from physrank.lab.studies._kit.choosing import by_library, judged, one_by_one, regrets, winners
 
 WISE = "candidate-wise"
 CHOOSERS = ("shared", "raw", "mean centrality", "medoid centrality", "validation", WISE)
@@ -26,12 +25,14 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
     chosen_on = [evaluate(context, library, "panel", reveal=False) for library in libraries]
     judged_on = [evaluate(context, library, "deployment") for library in libraries]
     scores = {method: [c.scores[method] for c in chosen_on] for method in CHOOSERS if method != WISE}
-    scores[WISE] = [_one_by_one(context, library) for library in libraries]
+    inputs = profile.panels * profile.panel_size
+    scores[WISE] = [one_by_one(context, library, "panel", inputs) for library in libraries]
     sizes = [b for b in (3, 6, 12, 24) if b <= profile.panel_size]
     joined = [b for b in (48, 72, 96, 144, 192) if b <= profile.panels * profile.panel_size and b > profile.panel_size]
     risk = np.stack([c.losses.mean(axis=0) for c in judged_on])  # (libraries, candidates)
     table: dict[str, dict[str, Any]] = {method: {} for method in CHOOSERS}
     cells: dict[str, dict[str, Any]] = {}
+    spread: dict[str, list[float]] = {}
     for method in CHOOSERS:
         for size in (*sizes, *joined):
             picks = np.stack([_picks(of, size, profile.panels, profile.panel_size) for of in scores[method]])
@@ -40,6 +41,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
                 table[method][str(size)] |= {"interval": _interval(picks, judged_on)}
             if size == sizes[-1]:
                 cells[method] = by_library([library.name for library in libraries], picks, risk)
+                spread[method] = regrets(picks, risk)
     result = {
         "study": "panels",
         "profile": profile.name,
@@ -48,21 +50,10 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         "sizes": sizes + joined,
         "table": table,
         "cells": cells,
+        "regret": spread,
         "paper": PAPER,
     }
     return result, _figure(result)
-
-
-def _one_by_one(context: Context, library: Library) -> Array:
-    """Scores of the panel's inputs from one response per candidate."""
-    inputs = context.profile.panels * context.profile.panel_size
-
-    def make() -> dict[str, Array]:
-        cases = problems_and_candidates(context, library, "panel")
-        rows = context.each(f"{library.name}, panel: {WISE}", scorers.CandidateWise(), cases, inputs)
-        return {"scores": np.stack([trusted(row) for row in rows])}
-
-    return context.cached("panel-candidate-wise", context.content(library, "panel"), make)["scores"]
 
 
 def _picks(scores: Array, size: int, panels: int, length: int) -> np.ndarray:

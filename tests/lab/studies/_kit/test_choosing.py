@@ -25,3 +25,9 @@ def test_choices_are_judged_by_the_losses_of_other_inputs():
     assert row["mean_normalized_regret"] == pytest.approx((0 + 0.5 + 1e-7 + 1) / 4)
     alone = choosing.by_library(["a", "b"], np.array([[0, 1], [2, 0]]), risk)
     assert alone["a"]["mean_normalized_regret"] == 0.25 and alone["b"]["top2"] == 1
+
+
+def test_the_distribution_of_regret_has_its_mean_and_its_ends():
+    risk, picks = np.array([[0.0, 1.0, 4.0], [3.0, 2.0, 1.0]]), np.array([[0, 1], [2, 0]])
+    found = choosing.regrets(picks, risk)  # 0, 1/4, 0, 1
+    assert found[0] == 0 and found[-1] == 1 and sorted(set(found)) == [0, 0.25, 1]
