@@ -7,6 +7,7 @@ import physrank as pr
 from physrank import compute
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.studies import beyond
+from physrank.lab.studies._kit import growing
 from physrank.physics import Correction, respond
 
 
@@ -22,7 +23,7 @@ def made():
 
 def test_a_candidate_that_joins_moves_the_anchor_by_its_share(made):
     problem, _, candidates = made
-    row = beyond.grown(problem, candidates)
+    row = growing.grown(problem, candidates)
     assert [len(row[name]) for name in ("anchor", "proxy", "changed")] == [2, 2, 2]  # the third and the fourth
     assert row["older"].tolist() == [1, 3]
     assert max(row["anchor identity"].max(), row["gap identity"].max()) < 1e-13
@@ -34,7 +35,7 @@ def test_the_corrected_state_moves_with_its_anchor_as_its_derivative_says(made):
     problem, truth, candidates = made
     anchor, h = np.mean(list(candidates.values()), axis=0), candidates["v1"] - truth
     corrected = lambda w: np.asarray(compute.run(respond, problem, w, Correction()).state)  # noqa: E731
-    change = np.asarray(compute.run(beyond.newton_derivative, problem, anchor, corrected(anchor) - anchor, h))
+    change = np.asarray(compute.run(growing.newton_derivative, problem, anchor, corrected(anchor) - anchor, h))
     measured = (corrected(anchor + 1e-3 * h) - corrected(anchor - 1e-3 * h)) / 2e-3
     size = np.linalg.norm(measured)
     assert np.linalg.norm(measured - change) < 1e-5 * size < 1e-5 * np.linalg.norm(h)

@@ -28,6 +28,7 @@ def test_the_path_begins_at_the_mean_and_its_unit_step_ranks(result):
     assert [values[0] for values in result["path"].values()] == [1.0] * 4
     assert result["mean"]["top1"] == {"common state": 0, "corrected": 2}
     assert result["mean"]["defect"]["improved"] == result["inputs"] == 2
+    assert 0 <= result["raw"] <= 2
     assert result["identity"] < 1e-10
     assert all(isinstance(text, str) for text, _ in study.claims(result))
 

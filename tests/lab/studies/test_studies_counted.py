@@ -257,7 +257,8 @@ def test_resolution():
 def test_additional():
     result, hold = claimed("additional")
     assert all(hold) and not all(claimed("additional", "shared")[1])
-    json.dumps(result)
+    assert result["anchors_apart"] == result["unresolved"] == {"pairs": 0, "top1": 0}
+    assert result["validation_loss_ratio"].keys() == result["cells"]["medoid"].keys()
 
 
 def test_doubt():

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, hierarchical
+from physrank.lab.evaluation.recovery import pair_gaps
 from physrank.lab.libraries import GROUPS, equations_of
 from physrank.lab.studies._kit import drawing, tables
 from physrank.lab.studies._kit.cases import Cases, Context, evaluate
@@ -31,6 +32,12 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
             for anchor, many in found.items()
         },
         "hierarchical": _equal_weights(found["medoid"]),
+        "unresolved": {
+            "pairs": int(sum(c.unresolved_pairs.sum() for c in found["medoid"])),
+            "top1": int(sum(c.unresolved_top1.sum() for c in found["medoid"])),
+        },
+        "anchors_apart": _apart(found),
+        "validation_loss_ratio": {c.library.name: tables.spread(c.scores["validation"][0]) for c in found["medoid"]},
         "cells": {anchor: tables.cells(many, ("shared", "raw"), strict=True) for anchor, many in found.items()},
         "input_fingerprint": tables.input_fingerprints(GROUPS["additional"]),
         "paper": PAPER,
@@ -38,13 +45,22 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
     return result, _figure(result)
 
 
+def _apart(found: dict[str, list[Cases]]) -> dict[str, int]:
+    """How often the two anchors order a pair, or choose, otherwise."""
+    medoid, mean = (tables.pooled(many, "shared")[1] for many in found.values())
+    return {
+        "pairs": int(np.sum(np.sign(pair_gaps(medoid)) != np.sign(pair_gaps(mean)))),
+        "top1": int(np.sum(medoid.argmin(axis=1) != mean.argmin(axis=1))),
+    }
+
+
 def _equal_weights(many: list[Cases]) -> dict[str, dict[str, Any]]:
     """Every library counts the same; replicates and inputs are resampled, and what shares either stays together."""
-    tables = {m: [_shares(cases, m) for cases in many] for m in ("shared", "raw")}
-    tables["shared − raw"] = [(a - c, b - d) for (a, b), (c, d) in zip(*tables.values(), strict=True)]
+    shares = {m: [_shares(cases, m) for cases in many] for m in ("shared", "raw")}
+    shares["shared − raw"] = [(a - c, b - d) for (a, b), (c, d) in zip(*shares.values(), strict=True)]
     return {
         method: {what: _resampled(many, [row[k] for row in rows]) for k, what in enumerate(("pairs", "top1"))}
-        for method, rows in tables.items()
+        for method, rows in shares.items()
     }
 
 

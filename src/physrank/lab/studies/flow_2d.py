@@ -17,6 +17,7 @@ from physrank.lab.libraries import ROLLED
 from physrank.lab.studies._kit import paths, rollouts
 from physrank.lab.studies._kit.anchoring import medoid_in_time
 from physrank.lab.studies._kit.cases import Context
+from physrank.ranking import scorers
 
 NAME = FLOW_2D.name
 MULTIPLIERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)
@@ -61,6 +62,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         "least_full_error": np.bincount(mean["full"].argmin(axis=1), minlength=len(MULTIPLIERS)).tolist(),
         "path": {kind: np.median(mean[kind] / mean[kind][:, :1], axis=0).tolist() for kind in KINDS},
         "winners": np.bincount(losses.argmin(axis=1), minlength=len(known.names)).tolist(),
+        "raw": _right(mean["raw"], losses.argmin(axis=1)),
         "floor": float(np.median(mean["floor"])),
         "identity": float(mean["identity"].max()),
         "input_fingerprint": FLOW_2D.input_fingerprint,
@@ -76,7 +78,7 @@ def measure(truth: Array, candidates: dict[str, Array], anchor: str, difference:
     posed = problem(true[0], FLOW_2D.compared, difference)
     start = medoid_in_time(posed) if anchor == "medoid" else anchor
     found = ranking.rank(posed, states, anchor=start, corrections=1, allow_unresolved=True)
-    return paths.path(found, true, MULTIPLIERS).arrays()
+    return paths.path(found, true, MULTIPLIERS).arrays() | {"raw": scorers.RawResidual().of(found).values}
 
 
 def _table(found: dict[str, Array]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS, Equation
 from physrank.lab.evaluation import Outcomes, best_runner_up, concordance, margin_deciles
 from physrank.lab.evaluation.compact import pictured
@@ -70,7 +69,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         },
         "losses": {equation: _losses(cases) for equation, cases in of.items()},
         "input_fingerprint": tables.input_fingerprints(GROUPS["primary"]),
-        "validation_loss_ratio": {c.library.name: _spread(c.scores["validation"][0]) for c in many},
+        "validation_loss_ratio": {c.library.name: tables.spread(c.scores["validation"][0]) for c in many},
         "pictured": pictured(losses, {method: tables.pooled(many, method)[1] for method in SCORES}, names),
         "median_seconds_shared": {c.library.name: float(np.median(c.seconds)) for c in many},
         "paper": PAPER,
@@ -87,11 +86,6 @@ def _median_losses(cases: Sequence[Cases]) -> dict[str, float]:
         "span": [np.ptp(c.losses, axis=1) for c in cases],
     }
     return {name: float(np.median(np.concatenate(values))) for name, values in tables.items()}
-
-
-def _spread(values: Array) -> float:
-    """Largest over smallest: how much the checkpoints of a library differ before any input is shifted."""
-    return float(values.max() / values.min())
 
 
 def _losses(cases: Sequence[Cases]) -> dict[str, float]:

@@ -28,6 +28,11 @@ def input_fingerprints(libraries: Iterable[Library]) -> dict[str, str]:
     return {equation.name: equation.input_fingerprint for equation in equations_of(libraries)}
 
 
+def spread(values: Array) -> float:
+    """Largest over smallest: how much the checkpoints of a library differ before any input is shifted."""
+    return float(values.max() / values.min())
+
+
 def pooled(many: Sequence[Cases], method: str) -> tuple[Array, Array]:
     return np.concatenate([c.losses for c in many]), np.concatenate([c.scores[method] for c in many])
 
