@@ -129,7 +129,32 @@ def resolution(result: Result) -> str:
         )
         + "\n\nWhich preferences reverse under re-inference, told by the margin alone → by the first-order gap:\n\n"
         + table(["", "reversed", "AUROC", "AUPRC", "gain of AUROC", "paper"], told)
+        + _foretold(result)
     )
+
+
+def _foretold(result: Result) -> str:
+    """By library; empty where it was not asked."""
+    rows = [
+        [
+            name,
+            f"{row['median_locality']:.2g}",
+            f"{row['auroc']['margin']:.3f} → {row['auroc']['first order']:.3f}",
+            f"{row['increment']['estimate']:+.4f} [{row['increment']['low']:.4f}, {row['increment']['high']:.4f}]",
+        ]
+        for name, row in result.get("predictor_by_library", {}).items()
+        if row["auroc"]
+    ]
+    if not rows:
+        return ""
+    ranks = result["locality_and_gain"]
+    said = (
+        f"\n\nOver libraries, Spearman's correlation of locality and gain is {ranks:.2f} (paper "
+        f"{result['paper']['locality_and_gain']:.2f})."
+        if ranks is not None
+        else ""
+    )
+    return "\n\n" + table(["library", "locality", "AUROC", "gain"], rows) + said
 
 
 def _coverage(theirs: list[float] | None) -> str:

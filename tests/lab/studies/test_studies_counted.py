@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from physrank.lab.libraries import GROUPS, PROFILES
-from physrank.lab.studies import STUDIES, beyond, certificates, composition, controls, mechanism
+from physrank.lab.studies import STUDIES, beyond, certificates, composition, controls, mechanism, resolution
 from physrank.lab.studies._kit import cases, crossing
 
 PROFILE = replace(PROFILES["smoke"], panels=1, long_panels=1)
@@ -250,8 +250,27 @@ def test_resolution():
     for of in result["screen"].values():
         for row in of.values():
             assert row["pairs_covered_wrong"] == row["top1_covered_wrong"] == 0 < row["pairs_covered"]
+    cells = result["predictor_by_library"]
+    assert cells.keys() == {library.name for library in GROUPS["primary"]}
+    assert all(row["median_locality"] == pytest.approx(0.01) and row["auroc"] is None for row in cells.values())
+    assert result["locality_and_gain"] is None  # nothing reverses here
     misled, _ = claimed("resolution", "fine")
     assert all(row["strict_flips"] == row["pairs"] for row in misled["transitions"].values())
+
+
+def test_the_first_order_gap_foretells_less_where_the_account_is_less_local():
+    random, found = np.random.default_rng(0), {}
+    for library, size in zip(GROUPS["primary"], (0.01, 3.0), strict=False):
+        coarse, drift, rest = random.standard_normal((3, 40, PAIRS))
+        first = coarse + drift
+        rest = size * np.abs(first) * np.sign(rest)
+        found[library] = {"coarse": coarse, "first_order": first, "remainder": rest, "fine": first + rest}
+    result = resolution._by_library(found)
+    local, far = result["predictor_by_library"].values()
+    assert (local["median_locality"], far["median_locality"]) == (pytest.approx(0.01), pytest.approx(3.0))
+    assert local["auroc"]["first order"] == 1 > local["auroc"]["margin"]
+    assert local["increment"]["low"] > far["increment"]["high"]
+    assert result["locality_and_gain"] == pytest.approx(-1)
 
 
 def test_additional():

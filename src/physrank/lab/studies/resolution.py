@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from scipy.stats import spearmanr
 
 from physrank.geometry.space import Array
 from physrank.lab.equations.equation import Equation, Transition
@@ -33,6 +34,7 @@ PAPER = {
         "fno": {"increment": 0.0662, "auprc": [0.3639, 0.5060]},
         "cno": {"increment": -0.0342, "auprc": [0.5724, 0.5455]},
     },
+    "locality_and_gain": -0.9524,
 }
 
 
@@ -62,10 +64,25 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
             for a, libraries in of.items()
             if libraries
         },
+        **_by_library({library: screened["re-inference"][library.name] for library in primary}),
         "input_fingerprint": tables.input_fingerprints(primary),
         "paper": PAPER,
     }
     return result, _figure(result)
+
+
+def _by_library(found: dict[Library, dict[str, Array]]) -> dict[str, Any]:
+    """The same of every library; and does the first-order gap foretell less where the account is less local?"""
+    rows = {
+        library.name: _predictor([one], [library]) | {"median_locality": _locality([one])}
+        for library, one in found.items()
+    }
+    known = [(row["median_locality"], row["increment"]["estimate"]) for row in rows.values() if row["increment"]]
+    apart = all(len({row[k] for row in known}) > 1 for k in (0, 1))  # ranks of equal values say nothing
+    return {
+        "predictor_by_library": rows,
+        "locality_and_gain": float(spearmanr(*zip(*known, strict=True)).statistic) if apart else None,
+    }
 
 
 def _named(equation: Equation, transition: Transition) -> str:
@@ -131,7 +148,6 @@ def _screen(found: list[dict[str, Array]]) -> dict[str, Any]:
     """Coverage of pairs and winners; what candidates' drifts alone would have said; how local the drifts are."""
     signs, fine, winner = (_joined(found, name) for name in ("signs", "fine", "winner"))
     best = _joined(found, "scores fine").argmin(axis=1)
-    first, rest = np.abs(_joined(found, "first_order")), np.abs(_joined(found, "remainder"))
     return {
         "pairs": int(signs.size),
         "pairs_covered": int(np.sum(signs != 0)),
@@ -141,8 +157,14 @@ def _screen(found: list[dict[str, Array]]) -> dict[str, Any]:
         "top1_covered_wrong": int(np.sum((winner != ABSTAINS) & (winner != best))),
         "largest_closure": float(_joined(found, "closure").max()),
         "wrong_without_proxy_drift": int(np.sum(np.sign(_joined(found, "candidates_only")) != np.sign(fine))),
-        "median_locality": float(np.median(rest / np.maximum(first, np.finfo(float).tiny))),
+        "median_locality": _locality(found),
     }
+
+
+def _locality(found: list[dict[str, Array]]) -> float:
+    """The bilinear rest of a gap over its first-order part, in the median: above one, no sign is settled by the latter."""
+    first, rest = (np.abs(_joined(found, name)) for name in ("first_order", "remainder"))
+    return float(np.median(rest / np.maximum(first, np.finfo(float).tiny)))
 
 
 def _predictor(found: list[dict[str, Array]], libraries: list[Library]) -> dict[str, Any]:
