@@ -34,6 +34,21 @@ def test_a_figure_is_drawn_from_what_is_stored(name):
     assert stored.used and len(style.png(drawn)) > 10_000
 
 
+def test_every_method_of_the_panels_has_its_looks(tmp_path):
+    """Whatever the studies of panels store is drawn, and what is not stored yet is an empty panel that says so."""
+    methods = ("shared", "raw", "mean centrality", "medoid centrality", "validation", "candidate-wise")
+    row = {size: {"mean_normalized_regret": 0.1} for size in ("3", "24")}
+    path = Stored(tmp_path).path("panels")
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"table": dict.fromkeys(methods, row), "regret": {}}), encoding="utf-8")
+    stored = Stored(tmp_path)
+    with mpl.rc_context(style.SIZES):
+        drawn = FIGURES["deployment"].draw(stored)
+    assert stored.used == ["panels"] and set(stored.wanted) == {"diffusion_reaction", "selection"}
+    (legend,) = [part.legends[0] for part in drawn.subfigs if part.legends]
+    assert [text.get_text() for text in legend.get_texts()] == list(methods)
+
+
 def test_what_is_missing_is_said_with_its_command(tmp_path):
     for name, entry in FIGURES.items():
         stored = Stored(tmp_path)
@@ -54,6 +69,15 @@ def test_a_result_without_the_arrays_is_not_enough(tmp_path):
 
 
 def test_methods_differ_in_more_than_colour():
-    compared = ("shared", "raw", "validation", "mean centrality", "medoid centrality", "wrong input", "reversed")
+    compared = (
+        "shared",
+        "raw",
+        "validation",
+        "mean centrality",
+        "medoid centrality",
+        "wrong input",
+        "reversed",
+        "candidate-wise",
+    )
     assert len({style.COLOURS[m] for m in compared}) == len(compared)
     assert len({str(style.DASHES[m]) for m in compared}) == len({style.MARKERS[m] for m in compared}) == len(compared)

@@ -56,3 +56,13 @@ def test_routing_is_measured_between_the_best_fixed_model_and_the_oracle():
         assert row["raw"]["pairs_correct"] == 0
     assert study._objective(found | {"matched": np.full((2, 1, 2), np.nan)}, 0)["matched"]["top1"] == 0
     assert study._objective(found | {"changes": np.ones((2, 1, 2))}, 0)["unresolved"] == 2  # gaps of 2 and 1, bars of 2
+
+
+def test_routes_are_shown_where_the_best_model_changes_most():
+    losses = np.ones((4, len(study.OBJECTIVES), 3)) + np.arange(3)  # the first model is the best
+    losses[1:3, 4] = [3, 1, 2]  # but for two inputs under the fifth objective
+    assert study._most_varied(losses) == study.OBJECTIVES[4]
+    found = {"losses": losses, "matched": losses, "common": losses[..., ::-1], "raw": losses[:, 0]}
+    routes = study._routes(found, study.OBJECTIVES[4])
+    assert routes["best"] == routes["chosen"] == [0, 1, 1, 0] and routes["objective"] == study.OBJECTIVES[4]
+    assert routes["regret"]["shared"][-1] == 0 < routes["regret"]["best terminal model"][-1]

@@ -119,12 +119,8 @@ def gaps_and_regret(stored: Stored) -> Any:
         style.distribution(majorants, method, values)
     style.regret_axes(majorants, f"reaction–diffusion, {cases:,} cases")
     style.letter(majorants, "c")
-    handles = {
-        label: handle
-        for axis in (regret, majorants)
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    bottom.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5, handlelength=3)
+    majorants.legend(loc="lower right")  # its own: two of its curves have the looks of others in b
+    bottom.legend(*regret.get_legend_handles_labels(), loc="outside lower center", ncols=4, handlelength=3)
     return figure
 
 
@@ -160,7 +156,7 @@ def _outliers(axis: Any, case: dict[str, Any]) -> None:
     for k, curve in enumerate(curves):
         outlying = k in case["outlying"]
         axis.plot(x, scaled(curve), color="#b9c0ca" if not outlying else style.COLOURS["raw"], lw=0.9, zorder=1)
-    axis.plot([], [], color=style.COLOURS["raw"], label=f"outlying run, {case['factor']} times farther")
+    axis.plot([], [], color=style.COLOURS["raw"], label=f"outlying run, × {case['factor']}")
     axis.plot([], [], color="#b9c0ca", label="other candidates")
     axis.plot(x, scaled(mean), color=style.INK, ls=style.DASHES["raw"], label="mean")
     axis.plot(x, scaled(curves[case["medoid"]]), color=style.COLOURS["shared"], label="medoid")
@@ -180,42 +176,57 @@ def _pressures(axis: Any, found: dict[str, list[float]]) -> None:
     axis.axhline(0, color=style.INK, lw=0.7)
     axis.set(xlabel="shock tubes", ylabel="lowest pressure", title=f"{len(order)} inputs")
     axis.set_yscale("symlog", linthresh=1e-2)
+    axis.set_ylim(bottom=min(5 * before.min(), -0.1))  # the lowest one whole
     axis.legend(loc="lower right")
 
 
 def deployment(stored: Stored) -> Any:
     """Routing by input, its regret, and the regret of one checkpoint chosen from a panel."""
-    figure = style.figure(4.4)
-    top, bottom = figure.subfigures(2, 1, height_ratios=[0.8, 1])
+    figure = style.figure(4.6)
+    top, bottom = figure.subfigures(2, 1, height_ratios=[0.75, 1])
     strips, right = top.subplots(1, 2, width_ratios=[2, 1])
     try:
-        found = stored.of(DIFFUSION_REACTION.name, "routes")
+        varied = stored.has(DIFFUSION_REACTION.name, "most_varied")
+        found = stored.of(DIFFUSION_REACTION.name, "most_varied" if varied else "routes")
         routes(strips, found, stored.of(DIFFUSION_REACTION.name, "candidates"))
         for method, values in found["regret"].items():
             style.distribution(right, method, values)
-        style.regret_axes(right, f"{len(found['best'])} inputs, high band")
+        style.regret_axes(right, f"{len(found['best'])} inputs, {found['objective']}")
         right.legend(loc="center left", bbox_to_anchor=(0.08, 0.5))
     except Missing as wanted:
         for axis in (strips, right):
             missing_panel(axis, wanted)
-    left, other = bottom.subplots(1, 2)
-    table = stored.of("panels", "table")
-    sizes = sorted(map(int, table["shared"]))
-    for method, rows in table.items():
-        values = [max(rows[str(b)]["mean_normalized_regret"], 1e-4) for b in sizes if str(b) in rows]
-        left.plot(sizes[: len(values)], values, style.MARKERS[method], **style.look(method), ms=4)
-        shares = [rows[str(b)]["top2"] / rows[str(b)]["routes"] for b in sizes if str(b) in rows]
-        other.plot(sizes[: len(shares)], shares, style.MARKERS[method], **style.look(method), ms=4)
-    for axis in (left, other):
-        axis.set(xscale="log", xlabel="inputs of the panel")
-        axis.set_xticks(sizes[::2], [str(b) for b in sizes[::2]])
-        axis.minorticks_off()
-    left.set(yscale="log", ylabel="mean normalized regret", title="one checkpoint for good")
-    other.set(ylabel="share of panels", ylim=(0, 1.03), title="choice among the two best")
-    bottom.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    for axis, name in zip((strips, right, left, other), "abcd", strict=True):
+    eight, sixteen, sizes = bottom.subplots(1, 3)
+    _choices(eight, stored, "panels", "eight libraries, panels of 24")
+    _choices(sixteen, stored, "selection", "sixteen more, panels of 144")
+    _by_size(sizes, stored.of("panels", "table"))
+    bottom.legend(*sizes.get_legend_handles_labels(), loc="outside lower center", ncols=3, handlelength=3)
+    for axis, name in zip((strips, right, eight, sixteen, sizes), "abcde", strict=True):
         style.letter(axis, name)
     return figure
+
+
+def _choices(axis: Any, stored: Stored, study: str, title: str) -> None:
+    """Regret of one checkpoint for good, over panels and libraries."""
+    try:
+        for method, values in stored.of(study, "regret").items():
+            if method != "shared, mean anchor":  # beside the medoid's curve there is nothing to see
+                style.distribution(axis, method.removesuffix(", medoid anchor"), values)
+        style.regret_axes(axis, title)
+        axis.set(ylabel="share of choices")
+    except Missing as wanted:
+        missing_panel(axis, wanted)
+
+
+def _by_size(axis: Any, table: dict[str, Any]) -> None:
+    sizes = sorted(map(int, table["shared"]))
+    for method, rows in table.items():
+        values = [max(rows[str(b)]["mean_normalized_regret"], 1e-4) for b in sizes]
+        axis.plot(sizes, values, style.MARKERS[method], **style.look(method), ms=4)
+    axis.set(xscale="log", yscale="log", xlabel="inputs of the panel", ylabel="mean normalized regret")
+    axis.set_title("eight libraries, by length")
+    axis.set_xticks(sizes[::2], [str(b) for b in sizes[::2]])
+    axis.minorticks_off()
 
 
 def certificate(stored: Stored) -> Any:

@@ -75,7 +75,7 @@ def composition(stored: Stored) -> Any:
         rows = [farther[made][method] for made in multiples]
         every = [_missed(row) for row in rows]
         worst = [max(_missed(of[made][method]) for of in composed.values()) for made in multiples]
-        x = [int(made) * (1 + 0.02 * (k - 2)) for made in multiples]  # beside each other, where they coincide
+        x = [int(made) * (1 + 0.05 * (k - 2)) for made in multiples]  # beside each other, where they coincide
         for axis, values in zip(axes, (every, worst), strict=True):
             axis.plot(x, values, shape, ls="-", color=colour, ms=4, label=method)
     for axis, title in zip(axes, ("all libraries", "worst library"), strict=True):
@@ -113,7 +113,11 @@ def cost(stored: Stored) -> Any:
                 )
         axis.set(xscale="log", yscale="log", xlabel="candidates", ylabel="ms", title=EQUATIONS[equation].title)
         axis.set_xticks(numbers, [str(n) for n in numbers])
-        ticks = [t for t in (5, 10, 20, 50, 100, 200, 500) if axis.get_ylim()[0] <= t <= axis.get_ylim()[1]]
+        ticks = [
+            t
+            for t in (3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500)
+            if axis.get_ylim()[0] <= t <= axis.get_ylim()[1]
+        ]
         axis.set_yticks(ticks, [str(t) for t in ticks])
         axis.minorticks_off()
         axis.set_ylim(top=3 * axis.get_ylim()[1])  # the space above is the legend's
@@ -143,8 +147,8 @@ def screens(stored: Stored) -> Any:
             label="abstains",
         )
         axis.set_yticks(places, labels)
-        axis.invert_yaxis()
-        axis.set(xlim=(0, 1), xlabel="share of decisions", title=name)
+        axis.set(xlim=(0, 1), ylim=(len(labels) - 0.5, -0.5), xlabel="share of decisions", title=name)  # shared axes
+        axis.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
@@ -183,15 +187,27 @@ def transitions(stored: Stored) -> Any:
     fixed, again = figure.subplots(1, 2, width_ratios=[1.2, 1])
     try:
         rows = stored.of("resolution", "transitions")
-        kinds = ("strict_flips", "tolerance_transitions", "top1_changes")
+        kinds = {
+            "strict_flips": "preferences reversed",
+            "tolerance_transitions": "labels changed",
+            "top1_changes": "winners changed",
+        }
         names, places = list(rows), np.arange(len(rows))
         for k, kind in enumerate(kinds):
             values = [rows[name][kind] for name in names]
-            fixed.barh(places + 0.25 * (k - 1), values, 0.25, color=style.CANDIDATES[k], label=kind.replace("_", " "))
+            where = places + 0.25 * (k - 1)
+            fixed.barh(where, values, 0.25, color=style.CANDIDATES[k], label=kinds[kind])
+            for y, value in zip(where, values, strict=True):
+                fixed.annotate(
+                    str(value), (value, y), xytext=(3, 0), textcoords="offset points", va="center", size=style.TEXT - 2
+                )
         fixed.set_yticks(places, [_short(name) for name in names])
         fixed.invert_yaxis()
-        fixed.set(xscale="symlog", xlabel="decisions", title="fixed candidates, finer grids")
-        fixed.legend()
+        most = max(row[kind] for row in rows.values() for kind in kinds)
+        fixed.set(
+            xscale="symlog", xlabel="decisions", xlim=(0, 8 * max(most, 1)), title="fixed candidates, finer grids"
+        )
+        fixed.legend(loc="lower right")
     except Missing as wanted:
         missing_panel(fixed, wanted)
     study = "resolution" if stored.has("resolution", "flips") else "variational"
@@ -208,7 +224,7 @@ def transitions(stored: Stored) -> Any:
         again.annotate(f"{count:,}", (max(count, 1), y), xytext=(3, 0), textcoords="offset points", va="center")
     again.set_yticks(range(4), labels)
     again.invert_yaxis()
-    again.set(xscale="log", xlim=(1, 20 * max(counts)), xlabel="pairs", title="reversed where checkpoints run again")
+    again.set(xscale="log", xlim=(1, 20 * max(counts)), xlabel="pairs", title="checkpoints run again: reversed")
     for axis, name in zip((fixed, again), "ab", strict=True):
         style.letter(axis, name)
     return figure
@@ -244,18 +260,19 @@ def geometry(stored: Stored) -> Any:
         for n, kind in enumerate(shown):
             (label, colour), place = kinds[kind], k + 0.27 * (n - (len(shown) - 1) / 2)
             name = label.replace("𝒟", r"$\mathcal{D}$")
-            axis.barh(place, row[kind], 0.26, color=colour, label=None if kind in named else name)
+            axis.barh(place, row[kind] - 1, 0.26, left=1, color=colour, label=None if kind in named else name)
             named.add(kind)
             axis.annotate(
-                f"{row[kind]:.3g}×", (row[kind], place), xytext=(3, 0), textcoords="offset points", va="center"
+                f"{row[kind]:.3g}×", (max(row[kind], 1), place), xytext=(3, 0), textcoords="offset points", va="center"
             )
     axis.axvline(1, color=style.INK, lw=0.8, ls=":")
     axis.set_yticks(range(len(populations)), [f"{title}, {n} inputs" for title, n, _ in populations])
     axis.invert_yaxis()
-    largest = max(max(row.values()) for _, _, row in populations)
-    axis.set(xscale="log", xlabel="median contraction of the error by one response", xlim=(0.9, 1.3 * largest))
+    factors = [row[kind] for _, _, row in populations for kind in kinds if kind in row]
+    least, most = min(0.9, 0.8 * min(factors)), 1.5 * max(factors)  # below one, an error grew
+    axis.set(xscale="log", xlabel="median contraction of the error by one response", xlim=(least, most))
     axis.xaxis.set_major_formatter("{x:g}×")
     axis.minorticks_off()
-    axis.set_xticks([tick for tick in (1, 2, 5, 10, 20, 50, 100) if tick <= 1.3 * largest])
+    axis.set_xticks([tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if least <= tick <= most])
     figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

@@ -84,7 +84,8 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         "contraction": {
             what: float(np.median(found[f"{what} before"] / found[f"{what} after"])) for what in ("full", "comparison")
         },
-        "routes": _routes(found),
+        "routes": _routes(found, HIGH),
+        "most_varied": _routes(found, _most_varied(found["losses"])),
         "terminal": {way: _settled(found, k) for k, way in enumerate(WAYS)},
         "median_seconds": float(np.median(found["seconds"])),
         "input_fingerprint": DIFFUSION_REACTION.input_fingerprint,
@@ -144,9 +145,15 @@ def _settled(found: dict[str, Array], k: int) -> dict[str, int]:
     }
 
 
-def _routes(found: dict[str, Array]) -> dict[str, Any]:
-    """Of every input, under the last objective: its best model, the one that matched scores choose, and regrets."""
-    k = OBJECTIVES.index(HIGH)
+def _most_varied(losses: Array) -> str:
+    """The objective whose best model changes most from input to input: the high band in the paper, maybe another one here."""
+    often = [np.bincount(losses[:, k].argmin(axis=1)).max() for k in range(len(OBJECTIVES))]
+    return OBJECTIVES[int(np.argmin(often))]
+
+
+def _routes(found: dict[str, Array], objective: str) -> dict[str, Any]:
+    """Of every input, under one objective: its best model, the one that matched scores choose, and regrets."""
+    k = OBJECTIVES.index(objective)
     losses, matched = found["losses"][:, k], found["matched"][:, k]
     fixed = np.broadcast_to(found["losses"][:, 0].mean(axis=0), losses.shape)
     ways = {
@@ -157,7 +164,7 @@ def _routes(found: dict[str, Array]) -> dict[str, Any]:
     }
     outcomes = {way: Outcomes.of(losses, scores) for way, scores in ways.items()}
     return {
-        "objective": HIGH,
+        "objective": objective,
         "best": losses.argmin(axis=1).tolist(),
         "chosen": outcomes["shared"].selected.tolist(),
         "regret": {way: quantiles(outcome.normalized_regret) for way, outcome in outcomes.items()},
