@@ -135,7 +135,8 @@ def flow_2d(result: Result) -> str:
     top = result["mean"]["top1"]
     return (
         f"{table(headings, rows)}\n\nWinners found from the mean anchor: {top['corrected']} of {inputs} after the correction "
-        f"(paper: {paper['top1']['corrected']}), {top['common state']} before, where scores differ by round-off. "
+        f"(paper: {paper['top1']['corrected']}), {top['common state']} before, where scores differ by round-off; the raw "
+        f"residual finds {result['raw']}. "
         f"The corrected state beats the best candidate in {result['mean']['better_than_best_candidate']} cases (paper: "
         f"{paper['better than best candidate']}). The data's own defect is {result['floor']:.3f} times the common state's "
         f"(paper: {paper['floor']}). Median factors by the step of the differences: {steps}."

@@ -80,7 +80,19 @@ def additional(result: Result) -> str:
                     f"{theirs['top1']:.2%}" if theirs else "",
                 ]
             )
-    return table(["anchor", "method", "strict pairs", "paper", "exact top-1", "paper"], rows)
+    cells = [
+        [
+            name,
+            *(said(row[m], True) for said in (pairs, top1) for m in ("shared", "raw")),
+            f"{row['shared']['mean_regret']:.1e}",
+        ]
+        for name, row in result["cells"]["medoid"].items()
+    ]
+    return (
+        table(["anchor", "method", "strict pairs", "paper", "exact top-1", "paper"], rows)
+        + "\n\nEvery library on its own, with the medoid:\n\n"
+        + table(["library", "shared: pairs", "raw: pairs", "shared: top-1", "raw: top-1", "shared: excess loss"], cells)
+    )
 
 
 def _alike(found: Result | None, key: str) -> str:

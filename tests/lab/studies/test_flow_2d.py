@@ -1,6 +1,8 @@
 """Flow at Mach 0.1 with two candidates of known errors."""
 
 import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,9 @@ from lab_helpers import rolled_store
 from physrank.lab.libraries import PROFILES, ROLLED
 from physrank.lab.studies import flow_2d as study
 from physrank.lab.studies._kit.cases import Context
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
+import render_further
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +29,7 @@ def result(tmp_path_factory):
 
 @pytest.mark.slow
 def test_the_path_begins_at_the_mean_and_its_unit_step_ranks(result):
-    json.dumps(result, allow_nan=False)
+    assert "|" in render_further.flow_2d(json.loads(json.dumps(result, allow_nan=False)))
     assert [values[0] for values in result["path"].values()] == [1.0] * 4
     assert result["mean"]["top1"] == {"common state": 0, "corrected": 2}
     assert result["mean"]["defect"]["improved"] == result["inputs"] == 2

@@ -1,7 +1,9 @@
 """Every study, end to end, on stored predictions whose errors are known: solutions plus smooth errors of stated size."""
 
 import json
+import sys
 from collections import UserDict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,13 @@ from physrank.lab.studies import STUDIES as ALL
 from physrank.lab.studies._kit import cases, tables
 from study_store import SIZES, TINY, fill
 
+sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
+import render_deeper
+import render_further
+import render_studies
+import render_words
+
+PAGES = (render_deeper.STUDIES, render_further.STUDIES, render_studies.STUDIES, render_words.WORDS)
 STUDIES = {name: study for name, study in ALL.items() if name not in ROLLED}  # those have tests of their own
 
 
@@ -50,6 +59,7 @@ def test_a_study_gives_a_table_a_picture_and_claims(results, name):
     result, figure = results[name]
     json.dumps(result, allow_nan=False)
     assert figure.axes
+    assert all(len(written(result)) > 20 for pages in PAGES for written in [pages.get(name)] if written)
     found = STUDIES[name].claims(result)
     assert found and all(isinstance(text, str) for text, _ in found)
     assert {type(holds) for _, holds in found} <= {bool, np.bool_}

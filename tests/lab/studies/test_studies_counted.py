@@ -5,7 +5,9 @@ Everything that computes goes through `Context.cached`; here it answers with los
 """
 
 import json
+import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +16,18 @@ from physrank.lab.libraries import GROUPS, PROFILES
 from physrank.lab.studies import STUDIES, beyond, certificates, composition, controls, mechanism, resolution
 from physrank.lab.studies._kit import cases, crossing
 
+sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
+import render_deeper
+import render_studies
+import render_words
+
+PAGES = render_studies.STUDIES | render_deeper.STUDIES
+WORDS = render_words.WORDS
 PROFILE = replace(PROFILES["smoke"], panels=1, long_panels=1)
 INPUTS = PROFILE.evaluation  # of every population
 WEAK = ("raw", "mean centrality", "medoid centrality", "common energy", "adapted majorant", "median", "mean")
 PAIRS = 28
+MADE = ("sine_gordon, same grid", "sine_gordon, continuum")
 
 
 def losses_of(candidates):
@@ -129,6 +139,11 @@ def row(corrections, right=10):
         "non_ties_certified": right,
         "wrong": 0,
         "median_responses": 30.0,
+        "median_radius": 0.2,
+        "median_distance": 0.1,
+        "responses": 7.0,
+        "certified": right,
+        "pairs": 10,
     }
 
 
@@ -137,9 +152,10 @@ def nothing_is_computed(monkeypatch):
     monkeypatch.setattr(
         controls, "_cost", lambda *_: {str(n): {"shared": 1.0, "candidate-wise": 0.9 * n} for n in controls.NUMBERS}
     )
-    second = {"inputs": 2, "pairs": 56, "outcomes_changed": 0, "winners_changed": 0}
+    second = {"inputs": 2, "pairs": 56, "pairs_changed": 0, "outcomes_changed": 0, "winners_changed": 0}
+    second |= {"largest_relative_loss_change": 0.0}
     monkeypatch.setattr(controls, "second_method", lambda *_: second)
-    monkeypatch.setattr(certificates.energies, "coverage", lambda _: {"made, same grid": [row(1, 5), row(2)]})
+    monkeypatch.setattr(certificates.energies, "coverage", lambda _: {name: [row(1, 5), row(2)] for name in MADE})
     monkeypatch.setattr(certificates.continuum, "coverage", lambda _: {"reaction_diffusion": row(2)})
     monkeypatch.setattr(certificates.validated, "coverage", lambda *_: [row(1, 5), row(2)])
     monkeypatch.setattr(mechanism, "_rolled", lambda made: made.walk(losses_of(8)))
@@ -148,10 +164,12 @@ def nothing_is_computed(monkeypatch):
 
 
 def claimed(name, *misled):
-    """The result, and which claims hold."""
+    """The result, and which claims hold; its tables and sentences can be written."""
     result, figure = STUDIES[name].run(Made(None, PROFILE, misled=misled))
-    json.dumps(result, allow_nan=False)
+    result = json.loads(json.dumps(result, allow_nan=False))
     assert figure.axes
+    for written in (PAGES.get(name), WORDS.get(name)):
+        assert written is None or len(written(result)) > 20
     return result, [bool(holds) for _, holds in STUDIES[name].claims(result)]
 
 
