@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from render_studies import titled
+
 Result = dict[str, Any]
 FORMER_LAW = (
     "a4e695012695"  # studies of this commit were measured before the forcing changed; later ones carry a fingerprint
@@ -120,7 +122,7 @@ def direct(result: Result) -> str:
     said = []
     for equation, rows in result["table"].items():
         one, two = rows["shared"], rows["shared, 2 corrections"]
-        said.append(f"{equation.replace('_', '–')}: one correction misses {missed(one)} pairs, two miss {missed(two)}")
+        said.append(f"{titled(equation)}: one correction misses {missed(one)} pairs, two miss {missed(two)}")
     return "; ".join(said).capitalize() + "."
 
 
