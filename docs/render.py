@@ -45,7 +45,7 @@ def demo_table(result: dict[str, Any], shown: tuple[str, ...] | None = None) -> 
                 continue
             share = row["pairs_correct"] / row["pairs"]
             cells = [
-                equation.replace("_", "–"),
+                render_studies.titled(equation),
                 name,
                 f"{row['pairs_correct']}/{row['pairs']}",
                 f"{share:.1%}",

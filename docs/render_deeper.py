@@ -1,10 +1,6 @@
 """Tables of the studies that look deeper: mechanism, other grids, other libraries, a phase diagram, choices, training."""
 
-from render_studies import Result, pairs, percent, table, top1
-
-
-def _title(name: str) -> str:
-    return name.replace("_", "–")
+from render_studies import Result, pairs, percent, table, titled, top1
 
 
 def mechanism(result: Result) -> str:
@@ -14,7 +10,7 @@ def mechanism(result: Result) -> str:
             errors, row = path["errors"], path["decisions"][k]
             rows.append(
                 [
-                    _title(name) if k == 0 else "",
+                    titled(name) if k == 0 else "",
                     f"{alpha:g}",
                     *(f"{errors[kind]['median'][k]:.3g}" for kind in ("state", "task", "comparison")),
                     f"{row['correct']:,}/{row['pairs']:,} = {percent(row['correct'], row['pairs'])}",
@@ -23,7 +19,7 @@ def mechanism(result: Result) -> str:
             )
     contraction = [
         [
-            _title(name),
+            titled(name),
             *(f"{path['contraction'][kind]:.3g}" for kind in ("state", "task", "comparison")),
             _theirs(result["paper"].get(name, {})),
             f"{path['better_than_best_candidate']:,} of {path['cases']:,}",
@@ -32,7 +28,7 @@ def mechanism(result: Result) -> str:
     ]
     distances = [
         [
-            _title(name),
+            titled(name),
             *(f"{far:.2g}: {factor:.3g}" for far, factor in zip(by["anchor"], by["contraction"], strict=True)),
             "–" if by["power"] is None else f"{by['power']:.2g}",
         ]
@@ -73,7 +69,7 @@ def resolution(result: Result) -> str:
     for name, row in result["transitions"].items():
         theirs = result["paper"]["transitions"].get(name)
         said = " / ".join(f"{n:,}" for n in theirs) if theirs else ""
-        moves.append([_title(name), str(row["cells"]), f"{row['cases']:,}", *(f"{row[key]:,}" for key in keys), said])
+        moves.append([titled(name), str(row["cells"]), f"{row['cases']:,}", *(f"{row[key]:,}" for key in keys), said])
     screened = [
         [
             population,
@@ -163,18 +159,18 @@ def _coverage(theirs: list[float] | None) -> str:
 
 def beyond(result: Result) -> str:
     mixed = [
-        [_title(name), method, pairs(cell), top1(cell), f"{cell['mean_normalized_regret']:.4f}"]
+        [titled(name), method, pairs(cell), top1(cell), f"{cell['mean_normalized_regret']:.4f}"]
         for name, row in result["mixed"].items()
         for method, cell in row["methods"].items()
     ]
     made = "; ".join(
-        f"{_title(name)}: {row['candidates']} candidates ({', '.join(row['architectures'])}, a coarse solve with "
+        f"{titled(name)}: {row['candidates']} candidates ({', '.join(row['architectures'])}, a coarse solve with "
         f"{row['points']} points, which is the best on {row['coarse_solver_wins']} inputs)"
         for name, row in result["mixed"].items()
     )
     growing = [
         [
-            _title(name),
+            titled(name),
             *(f"{row['damping'][row['sizes'].index(n)]:.2g}" for n in (3, 4, 8, 16)),
             f"{row['unforeseen'][0]:.1%}, {row['unforeseen'][-1]:.1%}" if "unforeseen" in row else "not measured",
             f"{sum(row['changed']):,} of {sum(row['older_pairs']):,}",
@@ -184,7 +180,7 @@ def beyond(result: Result) -> str:
     ]
     asked = [
         [
-            _title(name),
+            titled(name),
             quantity,
             *(pairs(row[way], True) for way in ("linear", "evaluated")),
             f"{row['median_distance']:.2g}",
@@ -214,7 +210,7 @@ def phase(result: Result) -> str:
             ]
             rows.append(
                 [
-                    _title(name),
+                    titled(name),
                     points,
                     *(f"{cheapest.count(k)}" for k in range(3)),
                     *(f"{done}/{one['cases']}" for done in one["settled"]),
@@ -272,7 +268,7 @@ def _by_library(cells: Result) -> str:
 def quality(result: Result) -> str:
     rows = [
         [
-            _title(name),
+            titled(name),
             budget,
             f"{row['validation']['best']:.4f}–{row['validation']['worst']:.4f}",
             f"{row['median_best']:.2e}",

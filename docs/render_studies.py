@@ -31,6 +31,11 @@ def table(headings: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
+def titled(name: str) -> str:
+    """An equation's name, as tables have it."""
+    return name.replace("_", "–")
+
+
 def primary(result: Result) -> str:
     rows = []
     for method, row in result["pooled"].items():
@@ -173,7 +178,7 @@ def _second_method(found: Result) -> str:
     """Empty where no study has asked it."""
     rows = [
         [
-            equation.replace("_", "–"),
+            titled(equation),
             str(row["inputs"]),
             f"{row['pairs_changed']} of {row['pairs']:,}",
             str(row["outcomes_changed"]),
@@ -271,7 +276,7 @@ def _by_library(cells: Result) -> str:
 
 def direct(result: Result) -> str:
     rows = [
-        [equation.replace("_", "–"), method, pairs(row), top1(row), f"{1e3 * row['median_seconds']:.1f}"]
+        [titled(equation), method, pairs(row), top1(row), f"{1e3 * row['median_seconds']:.1f}"]
         for equation, methods in result["table"].items()
         for method, row in methods.items()
     ]
@@ -286,7 +291,7 @@ def certificates(result: Result) -> str:
             share = row["bound_over_error"]
             rows.append(
                 [
-                    equation.replace("_", "–"),
+                    titled(equation),
                     str(row["corrections"]),
                     f"{row['certified']:,}/{row['pairs']:,}",
                     f"{row['non_ties_certified']:,}/{row['non_ties']:,}",
@@ -314,7 +319,7 @@ def certificates(result: Result) -> str:
     )
     made = [
         [
-            name.replace("_", "–"),
+            titled(name),
             str(row["corrections"]),
             f"{row['non_ties_certified']:,}/{row['non_ties']:,}",
             f"{row['median_radius']:.1e}",
@@ -350,7 +355,7 @@ def _against_equations(found: Result) -> str:
     """Empty where no study has measured it."""
     rows = [
         [
-            equation.replace("_", "–"),
+            titled(equation),
             str(row["corrections"]),
             f"{row['certified']:,}/{row['pairs']:,}",
             f"{row['non_ties_certified']:,}/{row['non_ties']:,}",

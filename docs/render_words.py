@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from physrank.lab.equations import EQUATIONS
+from render_studies import titled
+
 from physrank.lab.studies.quality import PAPER as QUALITY
 
 Result = dict[str, Any]
@@ -145,7 +146,7 @@ def direct(result: Result) -> str:
     said = []
     for equation, rows in result["table"].items():
         one, two = rows["shared"], rows["shared, 2 corrections"]
-        said.append(f"{equation.replace('_', '–')}: one correction misses {missed(one)} pairs, two miss {missed(two)}")
+        said.append(f"{titled(equation)}: one correction misses {missed(one)} pairs, two miss {missed(two)}")
     return "; ".join(said).capitalize() + "."
 
 
@@ -195,7 +196,7 @@ def quality(result: Result) -> str:
         nearer = abs(math.log(spans[1] / theirs)) < abs(math.log(spans[0] / theirs))
         ratios = [row["validation"]["ratio"] for row in (usual, better)]
         said.append(
-            f"{EQUATIONS[name].title}: with the larger budget the best validation error falls from "
+            f"{titled(name)}: with the larger budget the best validation error falls from "
             f"{usual['validation']['best']:.4f} to {better['validation']['best']:.4f}, and losses span {spans[1]:.2g} "
             f"times the best one, {spans[0]:.2g} with the usual budget, {theirs:.2g} in the paper: training "
             f"{'explains some' if nearer else 'does not explain any'} of the difference. Validation errors differ by a "

@@ -18,7 +18,7 @@ import numpy as np
 
 from physrank import _division, _programs
 
-TOGETHER = 8  # inputs that move through one compiled sweep; beyond that they only crowd the cache
+TOGETHER = 16  # inputs that move through one compiled sweep; beyond that they only crowd the cache
 NUMBERS_TOGETHER = 4096  # for iterations, which end with the slowest: dense products already fill the machine
 
 _once: ContextVar[bool] = ContextVar("once", default=False)

@@ -160,3 +160,11 @@ def test_a_metric_needs_a_problem_that_jax_can_trace():
     ranking = pr.rank(problem, {"a": np.full(2, 0.6), "b": np.full(2, 0.7)})
     with pytest.raises(ValueError, match="lives on the host"):
         pr.certify(problem, ranking, by=COMPLEX[2])
+
+
+@pytest.mark.parametrize("kind", [pr.certificates.ContinuumReactionDiffusion, pr.certificates.RoughReactionDiffusion])
+@pytest.mark.parametrize("grid", [None, pr.Grid.cells(2)])
+def test_a_reaction_of_ones_own_needs_nodes_on_the_boundary(kind, grid):
+    problem = pr.Stationary(lambda u: u - 1.0, grid=grid)
+    with pytest.raises(ValueError, match=r"needs grid=Grid\.nodes"):
+        pr.certify(problem, judged(problem, [1, 1], RIVALS), by=kind(1.0, 1.0, reaction=lambda u: u))

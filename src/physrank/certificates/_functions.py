@@ -1,4 +1,4 @@
-"""Methods and functions that a proof is given: whether they can be used, and what they say where they are not ours."""
+"""What a proof is given that is not ours: whether methods and grids can be used, and what functions say."""
 
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
@@ -7,7 +7,8 @@ import numpy as np
 
 from physrank.certificates.enclosures.programs import read
 from physrank.certificates.ranked import Ranked
-from physrank.physics import Problem
+from physrank.geometry import Grid
+from physrank.physics import Problem, capabilities
 
 
 def check_method(by: Any) -> None:
@@ -19,6 +20,14 @@ def check_method(by: Any) -> None:
         raise ValueError(f"by must be a method, not its class: write by={made} instead of by={by.__name__}.")
     if by is not None and not callable(by):
         raise ValueError(f"by must be a method such as physrank.certificates.EnclosedZero(); got {by!r}.")
+
+
+def own_grid(problem: Problem) -> Grid:
+    """Of a problem of one's own, whose grid tells where its boundary is."""
+    grid = capabilities.grid(problem)
+    if grid is None or grid.layout != "nodes":
+        raise ValueError("A problem of your own needs grid=Grid.nodes(shape, lengths), boundary nodes included.")
+    return grid
 
 
 def said_by(problem: Problem, ranking: Ranked, method: Any) -> tuple[str, str]:

@@ -178,7 +178,7 @@ def row_defects(problem: DiffusionReaction, state: Array) -> tuple[Array, Array]
     """
     now, after, area = state[:-1], state[1:], problem.spacing**2
     half = np.diff(np.asarray(problem.times))[:, None, None] / 2
-    spread, threshold = np.asarray(problem.diffusion), float(problem.threshold)
+    diffusion, threshold = np.asarray(problem.diffusion), float(problem.threshold)
 
     def reacted(u: Array, v: Array, sign: float) -> tuple[Array, Array]:
         """u − u³ − k − v and u − v; with sign 1, their terms added up."""
@@ -189,7 +189,7 @@ def row_defects(problem: DiffusionReaction, state: Array) -> tuple[Array, Array]
         fields = []
         for k in (0, 1):
             change = [reacted(row[:, 0], row[:, 1], sign)[k] for row in (after, now)]
-            rate = spread[k] * laplacian(both[:, k], sign) / area + change[0] + change[1]
+            rate = diffusion[k] * laplacian(both[:, k], sign) / area + change[0] + change[1]
             fields.append(after[:, k] + sign * now[:, k] + sign * half * rate)
         return np.stack(fields, axis=1)
 

@@ -89,10 +89,10 @@ def _pulled(
     """(1 + ½τ_n J_n)ᵀ z_{n+1} − (1 − ½τ_{n−1} J_n)ᵀ z_n for all rows; with sign 1, all its terms added up."""
     moved = half * z + following * after
     u, v = moved[:, 0], moved[:, 1]
-    spread, area = np.asarray(problem.diffusion), problem.spacing**2
+    diffusion, area = np.asarray(problem.diffusion), problem.spacing**2
     turned = (
-        spread[0] * laplacian(u, sign) / area + u + sign * 3 * s[:, 0] ** 2 * u + v,
-        spread[1] * laplacian(v, sign) / area + sign * u + sign * v,
+        diffusion[0] * laplacian(u, sign) / area + u + sign * 3 * s[:, 0] ** 2 * u + v,
+        diffusion[1] * laplacian(v, sign) / area + sign * u + sign * v,
     )
     return after + sign * z + np.stack(turned, axis=1)
 

@@ -84,7 +84,7 @@ class EnclosedZero:
 
 
 @dataclass(frozen=True, eq=False)
-class Box:
+class Neighbourhood:
     """|x − s| ≤ radii, and what Krawczyk's operator makes of it."""
 
     residual: Interval  # A(s)
@@ -107,7 +107,7 @@ class Box:
         return Interval(-unknown, unknown) - known[:, 0]
 
 
-def krawczyk(defect: Derivative, state: Array) -> tuple[Box | None, bool]:
+def krawczyk(defect: Derivative, state: Array) -> tuple[Neighbourhood | None, bool]:
     """The first box that is mapped into itself, or the last that was tried; and whether there is an inverse at all."""
     residual = defect.value(Interval.of(state)).reshape(-1)
     try:
@@ -133,16 +133,18 @@ def krawczyk(defect: Derivative, state: Array) -> tuple[Box | None, bool]:
     return found, True
 
 
-def _mapped(defect: Derivative, state: Array, residual: Interval, inverse: Array, step: Array, radii: Array) -> Box:
+def _mapped(
+    defect: Derivative, state: Array, residual: Interval, inverse: Array, step: Array, radii: Array
+) -> Neighbourhood:
     jacobian = defect.jacobian(_around(state, radii.reshape(state.shape)))
     product = contracted(Interval.of(inverse), Interval(jacobian.low.T, jacobian.high.T))
     missed = (product - np.eye(len(inverse))).magnitude
     within = _image(step, missed, radii)
-    found = Box(residual, inverse, jacobian, radii, within)
+    found = Neighbourhood(residual, inverse, jacobian, radii, within)
     if found.ratio < 1:  # the zero is in every image of a box that contains it
         for _ in range(3):
             within = np.minimum(within, _image(step, missed, within))
-        found = Box(residual, inverse, jacobian, radii, within)
+        found = Neighbourhood(residual, inverse, jacobian, radii, within)
     return found
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from physrank.certificates._functions import own_grid
 from physrank.certificates.actions import compares_states, in_all_places, real
 from physrank.certificates.certificate import Assumption, Enclosure, Stated, all_hold, arithmetic, open_gaps
 from physrank.certificates.enclosures.discs import Disc, NotAnalytic
@@ -74,10 +75,6 @@ class ContinuumReactionDiffusion:
     def _reaction(self, problem: Problem) -> tuple[Function, tuple[Assumption, ...]]:
         """g and what it rests on."""
         if self.reaction is not None:
-            if problem.grid is None or problem.grid.layout != "nodes":
-                raise ValueError(
-                    "A problem of your own needs grid=Grid.nodes(shape, lengths), boundary nodes included."
-                )
             said = "u = 0 on the boundary, and the reaction does not fall"
             return self.reaction, (Assumption(said, True, "stated by you"),)
         if type(problem) is not ReactionDiffusion:  # a derived class may have another defect
@@ -204,7 +201,5 @@ def _box(problem: Problem) -> tuple[tuple[int, ...], list[Disc]]:
     if isinstance(problem, ReactionDiffusion):
         shape = problem.diffusion.shape
         return shape, [Disc.of(problem.length) * float(n - 1) / float(shape[0] - 1) for n in shape]
-    grid = problem.grid
-    if grid is None or grid.layout != "nodes":
-        raise ValueError("A problem of your own needs grid=Grid.nodes(shape, lengths), boundary nodes included.")
+    grid = own_grid(problem)
     return grid.shape, [Disc.of(length) for length in grid.lengths]

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from physrank.certificates._functions import own_grid
 from physrank.certificates.actions import compares_states, real
 from physrank.certificates.certificate import Assumption, Enclosure, Stated, all_hold, arithmetic, open_gaps
 from physrank.certificates.enclosures.discs import Disc, NotAnalytic
@@ -161,9 +162,7 @@ def _axes(problem: Problem) -> list[Array]:
         shape = problem.diffusion.shape
         ends = [problem.length * (n - 1) / (shape[0] - 1) for n in shape]
         return [np.append(x[:-1], end) for x, end in zip(problem.grid.axes, ends, strict=True)]
-    grid = problem.grid
-    if grid is None or grid.layout != "nodes":
-        raise ValueError("A problem of your own needs grid=Grid.nodes(shape, lengths), boundary nodes included.")
+    grid = own_grid(problem)
     return [np.append(x[:-1], side) for x, side in zip(grid.axes, grid.lengths, strict=True)]
 
 

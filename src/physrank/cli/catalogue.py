@@ -18,6 +18,9 @@ class Entry:
     rows: tuple[str, ...] = ("initial",)  # what the channels of the first row are called
     marches: bool = True
     nodes: bool = False  # its grid has points on both ends
+    conserves: bool = (
+        False  # states that files hold as density, velocities and pressure are brought to what it conserves
+    )
     stored: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # keyword → what files call it
 
 
@@ -76,6 +79,7 @@ CATALOGUE: dict[str, Entry] = {
             "difference": ("1e-4", "relative step of finite differences; without it, the exact derivative"),
         },
         stored={"shear": ("eta",), "bulk": ("zeta",), "gamma": ("gamma",)},
+        conserves=True,
     ),
     "reaction-diffusion": Entry(
         "ReactionDiffusion",

@@ -124,8 +124,9 @@ class Stated:
         if not entry.marches and self.given.from_frame:
             raise ValueError(f"--from-frame: {entry.kind} has no time.")
         numbers, sources = self._numbers(entry, states)
-        if entry.kind == "CompressibleFlow":
-            gamma = numbers.get("gamma", inspect.signature(pr.equations.CompressibleFlow).parameters["gamma"].default)
+        parameters = inspect.signature(getattr(pr.equations, entry.kind)).parameters
+        if entry.conserves:
+            gamma = numbers.get("gamma", parameters["gamma"].default)
             states = {name: self._conservative(state, name, gamma) for name, state in states.items()}
         known, options = self._known(sample, states), dict(numbers)
         if entry.marches:
@@ -135,7 +136,6 @@ class Stated:
             options |= {"initial": row} if len(entry.rows) == 1 else dict(zip(entry.rows, row, strict=True))
             states = {name: self.given.cropped(state, name) for name, state in states.items()}
         options |= {name: self._field(path, sample) for name, path in self.fields.items()}
-        parameters = inspect.signature(getattr(pr.equations, entry.kind)).parameters
         for name, parameter in parameters.items():
             if parameter.default is parameter.empty and name not in options:
                 also = f", or --data {name}=FILE" if name in entry.fields else ""

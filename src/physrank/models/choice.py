@@ -11,7 +11,7 @@ from physrank.ranking import Race, Selection
 
 
 @dataclass(frozen=True)
-class Spent:
+class Price:
     """What a choice took, and what running every model on every input would have taken besides."""
 
     runs: int  # of models: one for each model and input
@@ -34,7 +34,7 @@ class Choice:
 
     best: str
     found: Selection | Race
-    spent: Spent
+    spent: Price
     unresolved: dict[int, str]  # inputs that decided nothing, and why
     models: Mapping[str, Any] = field(repr=False)
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from physrank._arrays import Array
-from physrank.models.choice import Choice, Spent
+from physrank.models.choice import Choice, Price
 from physrank.models.inference import Function, Inference, counted
 from physrank.models.predict import Progress, named_models, predict, problem_of, reporting
 from physrank.physics import Problem
 from physrank.ranking import Ranking, Settled, UnresolvedError, race, rank_panel, select
 from physrank.ranking.racing import drawn_order
+from physrank.ranking.standing import rule_of
 from physrank.tasks import Task
 
 
@@ -55,10 +56,7 @@ def choose(
     library, number = named_models(models), counted(inputs)
     how = Inference(encode, decode, batch, check, invalid)
     options: dict[str, Any] = {"task": task, "invalid": invalid} | rank_options
-    if until is not None:
-        rule = Settled() if isinstance(until, str) and until == "settled" else until
-        if not isinstance(rule, Settled):
-            raise ValueError(f'until must be "settled" or a physrank.Settled(...); got {until!r}.')
+    if (rule := rule_of(until)) is not None:
         sure = {"confidence": confidence, "bound": bound, "seed": seed}
         return _raced(problems, library, inputs, how, rule, progress, sure | options)
 
@@ -94,7 +92,7 @@ def choose(
     if not rankings:
         raise UnresolvedError(f"No input to choose by: all {number} are unresolved: {next(iter(unresolved.values()))}")
     selection = select(rankings, bound=bound, confidence=confidence, seed=seed)
-    spent = Spent(number * len(library), 0, solves, model_seconds, time.perf_counter() - started)
+    spent = Price(number * len(library), 0, solves, model_seconds, time.perf_counter() - started)
     return Choice(selection.best, selection, spent, unresolved, library)
 
 
@@ -120,7 +118,7 @@ def _raced(
             **options,
         )
     saved = number * len(library) - ahead.runs
-    spent = Spent(ahead.runs, saved, found.solves, ahead.seconds, found.seconds)
+    spent = Price(ahead.runs, saved, found.solves, ahead.seconds, found.seconds)
     return Choice(found.winner, found, spent, found.unresolved, library)
 
 

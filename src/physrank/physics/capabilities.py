@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float
 from physrank.geometry.grid import Grid
 from physrank.geometry.lifts import lift_rows, namespace, some_rows
 from physrank.physics.glance import Rows, when
+from physrank.physics.monotone import SecantMetric
 from physrank.physics.problem import NonlinearSolve, Problem, Refined
 from physrank.physics.solvers import Solve
 
@@ -123,6 +124,15 @@ class HasDualNorm(Protocol):
 
     def dual_energy(self, state: Array, *, adapted: bool = False) -> tuple[Float[Array, ""], Bool[Array, ""]]:
         """The squared norm, and whether the inverse action behind it converged."""
+        ...
+
+
+@runtime_checkable
+class HasSecantMetric(Protocol):
+    """It is strongly monotone and knows the metric of that. Theorems are not inherited: certificates ask its very class."""
+
+    def secant_metric(self, state: Array) -> SecantMetric:
+        """M_s, in which the residual at `state` bounds the distance to every other state."""
         ...
 
 

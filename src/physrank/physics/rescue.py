@@ -20,7 +20,7 @@ from physrank.physics.problem import Problem
 UNKNOWNS = 20_000  # up to which so many derivatives take seconds
 ENTRIES = 20_000_000  # of a tangent that is worth factoring: 240 MB
 FILLS = 4_000_000  # entries above which complete factors may not fit, and incomplete ones guide an iteration
-TOGETHER = 64  # columns at a time
+COLUMNS = 64  # at a time
 SAID = (
     "its iterative solver did not converge, and a sparse factorisation of its tangent, formed by columns, took over; a "
     "preconditioner, or physrank.Assembled(residual, jacobian) with a Jacobian of your own, costs less"
@@ -66,7 +66,7 @@ def rescue(problem: Problem, state: State) -> Rescued | None:
 
 def _tangent(problem: Problem, state: State) -> Any:
     parts, kept = [], 0
-    for start in range(0, state.size, TOGETHER):
+    for start in range(0, state.size, COLUMNS):
         block = compute.run(_columns, problem, state, np.asarray(start))[: state.size - start]
         column, row = np.nonzero(block)
         parts.append((row, column + start, block[column, row]))
@@ -85,7 +85,7 @@ def _columns(problem: Problem, state: Array, start: Array) -> Array:
         unit = jnp.zeros(state.size, state.dtype).at[k].set(1.0, mode="drop")
         return forward(unit.reshape(state.shape)).ravel()
 
-    return jax.vmap(column)(start + jnp.arange(TOGETHER, dtype=start.dtype))
+    return jax.vmap(column)(start + jnp.arange(COLUMNS, dtype=start.dtype))
 
 
 def _defect(problem: Problem, state: Array) -> Array:

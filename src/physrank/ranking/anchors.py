@@ -16,7 +16,7 @@ from physrank.tasks import Task
 
 FAR = 5.0  # times the usual distance among the candidates at which one of them counts as outlying
 FEWER = 4.0  # times as small a defect that those outside must have, to be followed instead of those who stay together
-TOGETHER = 4096  # entries of every candidate that are compared at a time: they stay in the cache
+BLOCK = 4096  # entries of every candidate that are compared at a time: they stay in the cache
 PIVOTS = 32  # candidates to which all distances are taken, when there are more
 
 
@@ -68,10 +68,10 @@ class Anchor:
 def auto() -> Anchor:
     """The mean of the candidates that stay together. One that is far from all others has no part in it, so that an absurd
     candidate moves nothing; where distances alone cannot tell, the defect decides."""
-    return Anchor("auto", _together, asks=True)
+    return Anchor("auto", _agreeing, asks=True)
 
 
-def _together(names: tuple[str, ...], states: Array, problem: Problem | None) -> Anchored:
+def _agreeing(names: tuple[str, ...], states: Array, problem: Problem | None) -> Anchored:
     kept, why = _cluster(states)
     left = [k for k in range(len(states)) if k not in kept]
     groups = [kept, left] if 3 * len(left) >= len(states) else [kept]
@@ -119,13 +119,13 @@ def _cluster(states: Array) -> tuple[list[int], dict[int, str]]:
 
 def _distances(flat: Array, pivots: Array, size: float) -> Array:
     """(pivots, N), some entries at a time: differences of whole libraries are written to memory and read again, 64 times for
-    eight candidates."""
-    squares = np.zeros((len(pivots), len(flat)))
-    for start in range(0, flat.shape[1], TOGETHER):
-        some = flat[:, start : start + TOGETHER]
+    eight candidates. In a unit near their size, a power of two: that rounds nothing."""
+    squares, unit = np.zeros((len(pivots), len(flat))), 2.0 ** np.floor(np.log2(size))
+    for start in range(0, flat.shape[1], BLOCK):
+        some = flat[:, start : start + BLOCK] / unit
         for row, k in enumerate(pivots):
-            apart = (some - some[k]) / size
-            squares[row] += np.einsum("ij,ij->i", apart, apart.conj()).real
+            apart = some - some[k]
+            squares[row] += np.vecdot(apart, apart).real
     return np.sqrt(squares)
 
 

@@ -11,7 +11,7 @@ from physrank.ranking.candidates import Candidates, check_problem, opened
 from physrank.ranking.ranking import Ranking, assemble
 from physrank.ranking.settings import Settings
 
-Case = tuple[int, Any, Any]  # place in the panel, problem, candidates; functions that fetch them will do
+Input = tuple[int, Any, Any]  # place in the panel, problem, candidates; functions that fetch them will do
 Failing = Literal["raise", "report"]
 
 
@@ -44,7 +44,7 @@ class Work:
     record: Callable[[Ranking], Any] | None = None  # None: the rankings themselves
     quick: bool = False  # as in `compute.once`
 
-    def __call__(self, block: Sequence[Case]) -> list[Any]:
+    def __call__(self, block: Sequence[Input]) -> list[Any]:
         found: dict[int, Ranking | Failed] = {}
         cases: list[tuple[int, Problem, Candidates]] = []
         with compute.once(self.quick):

@@ -73,8 +73,8 @@ def _aloof(ranking: Any, valid: np.ndarray) -> list[str]:
     if len(valid) < 2:
         return []
     errors = np.sqrt(ranking.scoring.values[valid])
-    together = valid[errors <= OUTLYING * np.median(errors)]  # one absurd candidate must not hide that the others agree
-    spread = float(np.nanmax(ranking.rung.question.distances[np.ix_(together, together)]))
+    agreeing = valid[errors <= OUTLYING * np.median(errors)]  # one absurd candidate must not hide that the others agree
+    spread = float(np.nanmax(ranking.rung.question.distances[np.ix_(agreeing, agreeing)]))
     nearest = float(np.min(errors))
     size = float(ranking.space.norm(ranking.rung.question.measured(ranking.proxy)))
     if not (nearest > ALOOF * spread and spread > 1e-6 * size):

@@ -15,7 +15,7 @@ from physrank.ranking.duels import Duels
 from physrank.ranking.rank_panel import Panel
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.scores import Scores, UnresolvedError
-from physrank.ranking.standing import Settled, Standing, error_of, stand
+from physrank.ranking.standing import Settled, Standing, error_of, rule_of, stand
 from physrank.ranking.tally import Tally
 
 
@@ -254,13 +254,11 @@ def _duels(candidates: int, rule: Settled, bound: float | None, silent: int) -> 
 
 
 def _rule(until: Any, rankings: Any) -> Settled | None:
-    if until is None:
-        return None
-    rule = Settled() if isinstance(until, str) and until == "settled" else until
-    if not isinstance(rule, Settled):
-        raise ValueError(f'until must be "settled" or a physrank.Settled(...); got {until!r}.')
+    rule = rule_of(until)
+    if rule is None or rule.total is not None:
+        return rule
     total = rankings.total if isinstance(rankings, Panel) else len(rankings) if isinstance(rankings, Sized) else None
-    return replace(rule, total=total) if rule.total is None else rule
+    return replace(rule, total=total)
 
 
 def _whole(name: str, value: Any, least: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from physrank import compute, scale
 from physrank.physics import Problem
-from physrank.ranking.block import Case, Failed, Failing, Work, failing_of
+from physrank.ranking.block import Failed, Failing, Input, Work, failing_of
 from physrank.ranking.candidates import by_input
 from physrank.ranking.ranking import Ranking
 from physrank.ranking.settings import Settings
@@ -59,7 +59,7 @@ class Panel(Iterator[Any]):
 
     def __init__(
         self,
-        cases: Iterator[Case],
+        cases: Iterator[Input],
         how: Settings,
         chunk: int,
         failing: Failing | None,
@@ -131,7 +131,7 @@ def _placed(found: Any, place: int, failing: Failing) -> Any:
     return Failed(place, found.why)
 
 
-def _paired(problems: Iterable[Any], libraries: Iterable[Any]) -> Iterator[Case]:
+def _paired(problems: Iterable[Any], libraries: Iterable[Any]) -> Iterator[Input]:
     missing = object()
     for k, (problem, candidates) in enumerate(zip_longest(problems, libraries, fillvalue=missing)):
         if problem is missing or candidates is missing:

@@ -32,6 +32,14 @@ class Settled:
             raise ValueError(f"total must be the number of inputs in the panel, at least 1; got {self.total}.")
 
 
+def rule_of(until: Any) -> Settled | None:
+    """The rule that `until` names or is; None where every input is read."""
+    rule = Settled() if isinstance(until, str) and until == "settled" else until
+    if not (rule is None or isinstance(rule, Settled)):
+        raise ValueError(f'until must be "settled" or a physrank.Settled(...); got {until!r}.')
+    return rule
+
+
 @dataclass(frozen=True)
 class Standing:
     """What is known of a choice, and on what it rests."""

@@ -75,8 +75,8 @@ def _ascend(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> N
     groups = [tuple(levels[:2]), *((level,) for level in levels[2:])] if levels else []
     for group in groups:
         footings, fixed = [c.footing for c in going], (group, first.question.task, first.shape, group is groups[0])
-        for climber, (standings, look), seconds in _together(nested.stand, going, footings, width, *fixed):
-            climber.stood(standings, look, seconds)
+        for climber, (reached, look), seconds in _together(nested.stand, going, footings, width, *fixed):
+            climber.stood(reached, look, seconds)
         going = [c for c in going if not c.settled]
         if not going:
             return
@@ -93,8 +93,8 @@ def _compare(climbers: Sequence[Climber], levels: Sequence[int], width: int) -> 
             return
         states = [c.rung.state for c in going if c.rung is not None]
         fixed = (level, first.question.task, first.shape)
-        for climber, standing, seconds in _together(nested.beneath, going, states, width, *fixed):
-            climber.compared(level, standing, seconds)
+        for climber, found, seconds in _together(nested.beneath, going, states, width, *fixed):
+            climber.compared(level, found, seconds)
         going = [c for c in going if c.wants_finer]
 
 

@@ -17,7 +17,7 @@ from physrank.rungs.rung import UNSEEN, Rung
 
 STEPS, LOOK = "steps on the problem's grid", "a look at the problem's grid"
 SMOOTH = 1e-10  # of the variance where a grid ends: what is lost there has 1e-5 of the size of the rest
-HIDDEN = 0.1  # of a step of what is smooth that the rest may be
+SKIPPED = 0.1  # of a step of what is smooth that the rest may be
 NOISE = 2.0  # times what lies above a grid twice as fine that may lie above a grid: structure decays by tens
 CONTRACTS = 0.5  # of a step that the next one may be: beyond that, steps say nothing
 
@@ -32,7 +32,7 @@ class Climber:
     states: Array  # of the valid candidates
     anchor: Callable[[], tuple[Array, dict[str, str]]]  # their own, and who had no part in it
     rung: Rung | None = None
-    below: nested.Standing | None = None
+    below: nested.OnLevel | None = None
     level: int = 1  # how many halvings lie between it and the next grid that counts
     whole: Array | None = None  # where steps on the problem's grid have led
     spent: list[Spent] = field(default_factory=list)
@@ -94,13 +94,13 @@ class Climber:
         here, finer = grid.tails(self.states[:, -1].mean(axis=0), ends)
         return bool(here <= min(nested.RESOLVED, NOISE * finer))
 
-    def stood(self, standings: Sequence[nested.Standing], look: nested.Look, seconds: float) -> None:
+    def stood(self, reached: Sequence[nested.OnLevel], look: nested.Look, seconds: float) -> None:
         """Coarser grids are reached. One counts only above another that resolved its state: the two tell how far it is off,
         and a look from the last what the problem's own grid has to say against it."""
-        *lower, found = standings
-        for standing in lower:
-            self.spent.append(Spent(nested.name(standing), 0.0, 1))
-            self.below = standing
+        *lower, found = reached
+        for one in lower:
+            self.spent.append(Spent(nested.name(one), 0.0, 1))
+            self.below = one
         name, below, self.below = nested.name(found), self.below, found
         if below is None or not below.resolved or not bool(found.solved):
             self.spent.append(Spent(name, seconds, 1))
@@ -125,7 +125,7 @@ class Climber:
             self.spent.append(Spent(STEPS, seconds, 0))
             return
         self.whole = state
-        if not float(found.hidden) <= HIDDEN:  # whole steps have to follow
+        if not float(found.skipped) <= SKIPPED:  # whole steps have to follow
             self.spent.append(Spent(STEPS, seconds, 0))
             return
         assert self.below is not None
@@ -138,7 +138,7 @@ class Climber:
         """A rung on the problem's grid."""
         self._take(self._beside_below(rung))
 
-    def compared(self, level: int, found: nested.Standing, seconds: float) -> None:
+    def compared(self, level: int, found: nested.OnLevel, seconds: float) -> None:
         """What a coarser grid makes of the state that was found on the problem's own."""
         assert self.rung is not None
         self.below, self.level = found, level

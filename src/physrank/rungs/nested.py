@@ -24,7 +24,7 @@ FIELD = field()
 KEPT = 2e-2  # of the range of a coefficient, an initial state, a force: a level that loses more decides nothing
 
 
-class Standing(NamedTuple):
+class OnLevel(NamedTuple):
     """What one level says."""
 
     state: JaxArray  # on its own grid
@@ -49,7 +49,7 @@ class Steps(NamedTuple):
     last: JaxArray  # the second step
     left: JaxArray  # what the grid itself may be off by, from where the level below stood
     contraction: Float[JaxArray, ""]  # ‖second‖ / ‖first‖
-    hidden: Float[JaxArray, ""]  # size of what the second did not look at, over ‖second‖
+    skipped: Float[JaxArray, ""]  # size of what the second did not look at, over ‖second‖
 
 
 def levels(problem: Problem) -> tuple[int, ...]:
@@ -98,20 +98,20 @@ class Look(NamedTuple):
 
 def stand(
     problem: Problem, footing: "Footing", levels: tuple[int, ...], task: Task, shape: tuple[int, ...], lowest: bool
-) -> tuple[list[Standing], Look]:
+) -> tuple[list[OnLevel], Look]:
     """Stand on some levels in turn, coarsest first, and look from the last at the problem's own grid: one program. Nobody
     looks from a level that does not count.
 
     For the lowest level, `footing` has a state on the problem's own grid from which a solve may start.
     """
-    standings, given = [], _on_grid(problem)
+    reached, given = [], _data_on_grid(problem)
     below, resolves = footing
     for level in levels:
-        standings.append(_stand(problem, given, below, level, task, shape, lowest))
-        below, lowest = standings[-1].state if below.ndim else below, False
-        resolves = resolves if level == levels[-1] else standings[-1].resolves
-    counts = True if compute.on_host(problem) else resolves & standings[-1].solved
-    return standings, unseen(problem, standings[-1].state, levels[-1], task, shape, counts)
+        reached.append(_stand(problem, given, below, level, task, shape, lowest))
+        below, lowest = reached[-1].state if below.ndim else below, False
+        resolves = resolves if level == levels[-1] else reached[-1].resolves
+    counts = True if compute.on_host(problem) else resolves & reached[-1].solved
+    return reached, unseen(problem, reached[-1].state, levels[-1], task, shape, counts)
 
 
 Footing = tuple[JaxArray, Bool[JaxArray, ""]]  # the state of the level below, and whether that resolved it
@@ -119,13 +119,13 @@ Footing = tuple[JaxArray, Bool[JaxArray, ""]]  # the state of the level below, a
 
 def _stand(
     problem: Problem,
-    given: "OnGrid",
+    given: "DataOnGrid",
     below: JaxArray,
     level: int,
     task: Task,
     shape: tuple[int, ...],
     lowest: bool,
-) -> Standing:
+) -> OnLevel:
     """Solved outright where that is cheap or nothing lies below, else corrected from `below`."""
     coarse = capabilities.coarser(problem, level)
     assert coarse is not None
@@ -139,10 +139,10 @@ def _stand(
         state = start + capabilities.refine(coarse, start, start)[1]
         solved = xp.all(xp.isfinite(state))
     tail = _tail(coarse, task, state)
-    return Standing(state, _output(problem, task, state, shape), tail, given.lost(coarse), solved)
+    return OnLevel(state, _output(problem, task, state, shape), tail, given.lost(coarse), solved)
 
 
-def beneath(problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...]) -> Standing:
+def beneath(problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...]) -> OnLevel:
     """What a level makes of a state that was found on the problem's own grid: one glance at it, or the march itself."""
     coarse = capabilities.coarser(problem, level)
     assert coarse is not None
@@ -154,17 +154,17 @@ def beneath(problem: Problem, state: JaxArray, level: int, task: Task, shape: tu
         polishes = isinstance(coarse, capabilities.Polishes)
         found = start + (coarse.polish(start) if polishes else capabilities.refine(coarse, start, start)[1])
     tail, lost = _tail(coarse, task, found), xp.zeros(())
-    return Standing(found, _output(problem, task, found, shape), tail, lost, xp.all(xp.isfinite(found)))
+    return OnLevel(found, _output(problem, task, found, shape), tail, lost, xp.all(xp.isfinite(found)))
 
 
 def _tail(coarse: Problem, task: Task, state: JaxArray) -> JaxArray:
     return namespace(state).asarray(capabilities.tail(coarse, state[-1] if task.last else state))
 
 
-def descend(problem: Any, below: JaxArray, level: int, shape: tuple[int, ...], lowest: bool) -> tuple[Standing, Steps]:
+def descend(problem: Any, below: JaxArray, level: int, shape: tuple[int, ...], lowest: bool) -> tuple[OnLevel, Steps]:
     """Stand on a level, all of its state lifted, and take two steps from there on the problem's own grid: the first whole,
-    the second of what is smooth. What is not has been through the preconditioner once, and is small unless it was hidden."""
-    coarse = _stand(problem, _on_grid(problem), below, level, FIELD, shape, lowest)
+    the second of what is smooth. What is not has been through the preconditioner once, and is small unless it hid there."""
+    coarse = _stand(problem, _data_on_grid(problem), below, level, FIELD, shape, lowest)
     return coarse, _two(problem, coarse.output, coarse.output, level, problem.polish_smooth)
 
 
@@ -175,7 +175,7 @@ def _output(problem: Problem, task: Task, state: JaxArray, shape: tuple[int, ...
     return task.map(capabilities.raised(problem, state, shape))
 
 
-class OnGrid(eqx.Module):
+class DataOnGrid(eqx.Module):
     """The problem's data as far as a level may lose them: read once, whatever the number of levels."""
 
     grid: Grid | None = eqx.field(static=True)
@@ -191,12 +191,12 @@ class OnGrid(eqx.Module):
         return xp.max(xp.stack([self.uneven, *(self.grid.missing(field, rough) for field in self.fields)]))
 
 
-def _on_grid(problem: Problem) -> OnGrid:
+def _data_on_grid(problem: Problem) -> DataOnGrid:
     grid, fields = capabilities.grid(problem), []
     if grid is not None:
         mixed = [_mixed(leaf, grid.shape) for leaf in jax.tree.leaves(problem)]
         fields = [field for field in mixed if field is not None]
-    return OnGrid(grid, fields, _uneven_in_time(getattr(problem, "forcing", None)))
+    return DataOnGrid(grid, fields, _uneven_in_time(getattr(problem, "forcing", None)))
 
 
 def even_in_time(problem: Problem) -> bool:
@@ -247,13 +247,13 @@ def _two(
     second: Callable[[JaxArray], tuple[JaxArray, JaxArray]],
 ) -> Steps:
     first = problem.polish(state)
-    last, hidden = second(state + first)
+    last, skipped = second(state + first)
     floor = 64 * jnp.finfo(float).eps * norm(state) + jnp.finfo(float).tiny
     contraction = norm(last) / jnp.maximum(norm(first), floor)
     contraction = jnp.where(problem.polishes_well(state), contraction, jnp.inf)
     reached = state + first + last
     left = capabilities.left(problem, level, reached - below)
-    return Steps(reached, last, left, contraction, hidden / jnp.maximum(norm(last), floor))
+    return Steps(reached, last, left, contraction, skipped / jnp.maximum(norm(last), floor))
 
 
 def unseen(problem: Problem, state: JaxArray, level: int, task: Task, shape: tuple[int, ...], counts: Any) -> Look:
@@ -276,8 +276,8 @@ def _filled(shape: tuple[int | None, ...] | None, like: tuple[int, ...]) -> tupl
     return like if shape is None else tuple(n or m for n, m in zip(shape, like, strict=True))
 
 
-def name(standing: Standing) -> str:
-    return f"grid of {' × '.join(map(str, standing.state.shape))}"
+def name(found: OnLevel) -> str:
+    return f"grid of {' × '.join(map(str, found.state.shape))}"
 
 
 def many(

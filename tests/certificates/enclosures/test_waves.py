@@ -41,7 +41,7 @@ def test_coefficients_of_an_interpolant(points):
 def test_values_and_squares(degree, radius):
     """`together` and `each` are looked at separately: the error of every mode is within both, in the sense of ℓ²."""
     random = np.random.default_rng(degree)
-    middle, grid = parts(random, degree, (3,)), waves.Grid(degree)
+    middle, grid = parts(random, degree, (3,)), waves.ProductGrid(degree)
     inside = middle + radius * random.uniform(-1, 1, middle.shape)
     inside[1, :, 0] = 0
     box = Interval(middle - radius, middle + radius)
@@ -78,7 +78,7 @@ def test_the_table_holds_the_cosines():
 def test_without_a_term_the_values_would_be_missed(monkeypatch, dropped):
     """Sums of equal signs in an unlucky order: what a sum or a table is off by is seen in the values."""
     degree = 8
-    grid, random = waves.Grid(degree), np.random.default_rng(0)
+    grid, random = waves.ProductGrid(degree), np.random.default_rng(0)
     if dropped == "gamma":
         monkeypatch.setattr(waves, "gamma", lambda count: 0.0)
         grid.off = 0.0
@@ -97,7 +97,7 @@ def test_without_a_term_the_values_would_be_missed(monkeypatch, dropped):
 
 def test_each_term_of_the_error_counts():
     """A constant that is known to ρ has a square that is known to 2ρ; tables that are off by τ move every sum by it."""
-    grid, c, radius = waves.Grid(1), np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[1e-3, 0.0], [0.0, 0.0]])
+    grid, c, radius = waves.ProductGrid(1), np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[1e-3, 0.0], [0.0, 0.0]])
     assert grid.square(Interval(c - radius, c + radius))[1] >= 2e-3
     grid.off = 1e-6
     assert grid.values(Interval.of(c))[2] >= 1e-6

@@ -126,9 +126,9 @@ def test_residuals_are_integrated_and_what_they_are_off_by_is_in_them(monkeypatc
     h, weights = 0.05 / 4, exact_times.weights(burgers_enclosed.NODES)
     np.testing.assert_allclose(found.residual, h * np.sqrt(low**2 @ weights), rtol=1e-9)
     np.testing.assert_allclose(found.truncation, h * (high**2 @ weights) / 0.2, rtol=1e-9)
-    square = burgers_enclosed.Grid.square
+    square = burgers_enclosed.ProductGrid.square
     monkeypatch.setattr(
-        burgers_enclosed.Grid, "square", lambda *given: (lambda q, a, b: (q, a + 1e-3, b))(*square(*given))
+        burgers_enclosed.ProductGrid, "square", lambda *given: (lambda q, a, b: (q, a + 1e-3, b))(*square(*given))
     )
     wider = residual_bounds(problem, pieces)
     top = 2 * np.pi / 3.0 * 2 / 2  # ½ k_K, K = 2

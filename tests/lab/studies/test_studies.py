@@ -65,6 +65,13 @@ def test_a_study_gives_a_table_a_picture_and_claims(results, name):
     assert {type(holds) for _, holds in found} <= {bool, np.bool_}
 
 
+def test_predictions_that_were_scored_are_not_read_again(results, monkeypatch):
+    """Reading a library costs as much as its table: what the pass kept of it is enough."""
+    table = results["quality"][0]["table"]
+    monkeypatch.setattr(predictions, "read", None)
+    assert STUDIES["quality"].run(results.context)[0]["table"] == table
+
+
 def test_known_errors_are_ranked_and_controls_are_not(results):
     pooled = results["primary"][0]["pooled"]
     assert pooled["shared"]["pairs_correct"] >= 0.97 * pooled["shared"]["pairs"]

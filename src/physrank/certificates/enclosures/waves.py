@@ -52,7 +52,7 @@ def coefficients(rows: Array) -> Interval:
     return found.reshape(2, *rows.shape[:-1], n // 2 + 1)
 
 
-class Grid:
+class ProductGrid:
     """N = 4K + 4 points: products of two polynomials of degree K, of degree 2K, are found without aliasing."""
 
     def __init__(self, degree: int):

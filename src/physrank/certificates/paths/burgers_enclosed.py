@@ -11,13 +11,12 @@ import numpy as np
 from physrank.certificates.enclosures import elementary
 from physrank.certificates.enclosures.matrices import contracted
 from physrank.certificates.enclosures.rounding import Interval, above
-from physrank.certificates.enclosures.waves import Grid, coefficients
+from physrank.certificates.enclosures.waves import ProductGrid, coefficients
 from physrank.certificates.paths import exact_times
-from physrank.certificates.paths.burgers import RESIDUAL_DEGREE
+from physrank.certificates.paths.burgers import RESIDUAL_DEGREE, ROWS_TOGETHER
 from physrank.equations import Burgers
 from physrank.geometry.space import Array
 
-ROWS_TOGETHER = 8  # more of them only crowd the cache
 NODES = RESIDUAL_DEGREE + 1
 TWO_PI = Interval(np.asarray(2 * np.pi), np.asarray(np.nextafter(2 * np.pi, 7)))  # the number below 2π, and the next
 
@@ -56,7 +55,7 @@ def measure(problem: Burgers, pieces: Array) -> EnclosedMeasures:
     c = np.stack([np.real(pieces), np.imag(pieces)])
     c[1, ..., 0] = 0.0  # the mean of a real function
     c = np.moveaxis(c, 2, 3)  # (2, rows, substeps, 6, K + 1)
-    times, grid = Interval.of(np.asarray(problem.times, np.float64)), Grid(count - 1)
+    times, grid = Interval.of(np.asarray(problem.times, np.float64)), ProductGrid(count - 1)
     step = ((times[1:] - times[:-1]) / float(substeps))[:, None]  # h, (rows, 1)
     modes = max(2 * count - 1, problem.points // 2 + 1)
     wave = TWO_PI * np.arange(float(modes)) / float(problem.length)
@@ -78,7 +77,7 @@ def measure(problem: Burgers, pieces: Array) -> EnclosedMeasures:
 
 
 def _residuals(
-    problem: Burgers, spectra: np.ndarray, c: Array, step: Interval, wave: Interval, grid: Grid
+    problem: Burgers, spectra: np.ndarray, c: Array, step: Interval, wave: Interval, grid: ProductGrid
 ) -> tuple[Array, Array]:
     """Bounds of ‖P_K r‖ and ‖|∂_x|⁻¹ (1 − P_K) r‖ at the nodes, `(rows, substeps, nodes)`."""
     substeps, count = c.shape[2], c.shape[4]
@@ -113,7 +112,7 @@ def _force(spectra: np.ndarray, n: int, substeps: int) -> Interval:
     return found.reshape(2, len(spectra), substeps, NODES, n // 2 + 1)
 
 
-def _falling(c: Array, wave: Interval, grid: Grid, length: float) -> Interval:
+def _falling(c: Array, wave: Interval, grid: ProductGrid, length: float) -> Interval:
     """The mean over Bernstein coefficients of max_x (−ŝ_x)₊, `(rows, substeps)`."""
     falling = -rotated(Interval.of(c) * wave)
     even, odd, e, o = grid.values(falling)

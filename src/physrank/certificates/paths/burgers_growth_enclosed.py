@@ -10,8 +10,9 @@ each maximum over grid points, where δ²/8 of the second derivative ½ c_k″ +
 import numpy as np
 
 from physrank.certificates.enclosures.rounding import Interval, above
-from physrank.certificates.enclosures.waves import Grid
-from physrank.certificates.paths.burgers_enclosed import ROWS_TOGETHER, TWO_PI, largest, rotated
+from physrank.certificates.enclosures.waves import ProductGrid
+from physrank.certificates.paths.burgers import ROWS_TOGETHER
+from physrank.certificates.paths.burgers_enclosed import TWO_PI, largest, rotated
 from physrank.equations import Burgers
 from physrank.geometry.space import Array
 
@@ -19,7 +20,7 @@ from physrank.geometry.space import Array
 def growth_with_half_viscosity(problem: Burgers, pieces: np.ndarray, weights: np.ndarray) -> Array:
     """≥ ∫ max_x (−½ ŝ_x + ½ν (ψ_xx + ψ_x²))₊ dt on every substep, `(rows, substeps)`, for a weight `(K + 1)` of every row."""
     substeps, count = pieces.shape[2:]
-    grid, length = Grid(count - 1), float(problem.length)
+    grid, length = ProductGrid(count - 1), float(problem.length)
     wave, half = TWO_PI * np.arange(float(count)) / length, Interval.of(float(problem.viscosity)) / 2.0
     eighth = (Interval.of(length) / float(grid.points)).squared() / 8.0
     psi = [_parts(weights)]
@@ -49,7 +50,7 @@ def _parts(c: np.ndarray) -> Interval:
     return Interval.of(parts)
 
 
-def _values(grid: Grid, c: Interval) -> Interval:
+def _values(grid: ProductGrid, c: Interval) -> Interval:
     """On all points, `(…, N + 2)`: E + O at x, E − O at −x."""
     even, odd, e, o = grid.values(c)
     off = above(e + o)[..., None]

@@ -9,11 +9,11 @@ from physrank.certificates import ValidatedBurgers
 from physrank.geometry.space import Array
 from physrank.lab.equations.constraint import InitialRow
 from physrank.lab.equations.equation import (
-    Certified,
     Claimed,
     CoarseSolve,
     Equation,
     Misstated,
+    Proofs,
     Single,
     Transition,
     channels,
@@ -74,7 +74,7 @@ BURGERS = Equation(
     references=references,
     solver=burgers,
     coarse_solves=(CoarseSolve(192), CoarseSolve(96, substeps=2), CoarseSolve(48, substeps=1)),
-    certified=Certified(corrections=3, target="continuum", validated=ValidatedBurgers),
+    certified=Proofs(corrections=3, target="continuum", validated=ValidatedBurgers),
     claimed=Claimed(pairs=0.985, top1=0.95),
     transitions=(Transition(192, 384),),
     phase_grids=(96, 192, 384),

@@ -42,7 +42,7 @@ class CoarseSolve:
 
 
 @dataclass(frozen=True)
-class Certified:
+class Proofs:
     """How many corrections the certificate study makes, and whether it proves for the `same grid` or the `continuum`.
 
     `against_equation` gives the certificate of an input against the equation itself, where there is one beside that;
@@ -145,7 +145,7 @@ class Equation:
     solver: ModuleType
 
     coarse_solves: tuple[CoarseSolve, ...]
-    certified: Certified
+    certified: Proofs
     claimed: Claimed | None = None
     transitions: tuple[Transition, ...] = ()
     phase_grids: tuple[int, ...] = ()

@@ -9,12 +9,12 @@ from physrank.certificates import ContinuumReactionDiffusion
 from physrank.geometry.space import Array
 from physrank.lab.equations.constraint import ZeroEdges
 from physrank.lab.equations.equation import (
-    Certified,
     Claimed,
     CoarseSolve,
     Equation,
     Misstated,
     NetworkSize,
+    Proofs,
     Single,
     Transition,
     channels,
@@ -85,7 +85,7 @@ REACTION_DIFFUSION = Equation(
     references=references,
     solver=reaction_diffusion,
     coarse_solves=(CoarseSolve(64), CoarseSolve(32), CoarseSolve(16)),
-    certified=Certified(corrections=2, target="same grid", against_equation=against_equation),
+    certified=Proofs(corrections=2, target="same grid", against_equation=against_equation),
     claimed=Claimed(pairs=1.0, top1=1.0),
     transitions=(Transition(64, 128), Transition(128, 256, share=2), Transition(256, 512, "deployment", share=8)),
     phase_grids=(32, 64, 128, 256),

@@ -6,7 +6,7 @@ import numpy as np
 
 from physrank import equations
 from physrank.lab.equations.constraint import InitialRow
-from physrank.lab.equations.equation import Certified, CoarseSolve, Equation, Misstated, Single, channels
+from physrank.lab.equations.equation import CoarseSolve, Equation, Misstated, Proofs, Single, channels
 from physrank.lab.equations.space_time import COMPARED, LEARNING_RATES, POINTS, ROWS, SIZES
 from physrank.lab.inputs import SineGordonInput
 from physrank.lab.inputs.sine_gordon import HORIZON, LENGTH
@@ -64,5 +64,5 @@ SINE_GORDON = Equation(
     references=references,
     solver=sine_gordon,
     coarse_solves=(CoarseSolve(192), CoarseSolve(96), CoarseSolve(48)),
-    certified=Certified(corrections=4, target="same grid"),
+    certified=Proofs(corrections=4, target="same grid"),
 )

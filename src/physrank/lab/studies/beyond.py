@@ -94,21 +94,21 @@ def _mixed(context: Context, equation: Equation) -> dict[str, Any]:
     libraries, coarse, profile = list(first.values()), equation.coarse_solves[-1], context.profile
 
     @cache
-    def pairs() -> list[Any]:
+    def cases() -> list[Any]:
         streams = [problems_and_candidates(context, library, "evaluation") for library in libraries]
-        cases = []
-        for together in zip(*streams, strict=True):
-            problem = together[0][0]
+        found = []
+        for of_input in zip(*streams, strict=True):
+            problem = of_input[0][0]
             solve = scorers.DirectSolve(points=coarse.points, substeps=coarse.substeps)
             state, failed = solve.solution(problem, problem.state_shape)
             merged = {} if failed else {COARSE: state}
-            for library, (_, candidates) in zip(libraries, together, strict=True):
+            for library, (_, candidates) in zip(libraries, of_input, strict=True):
                 last = [name for name, _, epoch in library.candidates(profile) if epoch == profile.epochs]
                 merged |= {f"{library.architecture} {name}": candidates[name] for name in last[:MEMBERS]}
-            cases.append((problem, merged))
-        if len({len(candidates) for _, candidates in cases}) > 1:
+            found.append((problem, merged))
+        if len({len(candidates) for _, candidates in found}) > 1:
             raise ValueError(f"{equation.title}: the coarse solve with {coarse.points} points failed on some inputs.")
-        return cases
+        return found
 
     key = {
         "libraries": [context.content(library, "evaluation") for library in libraries],
@@ -116,7 +116,7 @@ def _mixed(context: Context, equation: Equation) -> dict[str, Any]:
         "members": MEMBERS,
     }
     revealed = lambda: references_of(context, libraries[0], "evaluation")  # noqa: E731
-    found = measure(context, f"{equation.name} mixed", key, pairs, revealed, ON_MIXED)
+    found = measure(context, f"{equation.name} mixed", key, cases, revealed, ON_MIXED)
     best = found["losses"].argmin(axis=1)
     return {
         "candidates": found["losses"].shape[1],
@@ -179,10 +179,10 @@ def _quantities(context: Context, library: Library) -> dict[str, Array]:
     key = context.content(library, "evaluation") | {"quantities": list(QUANTITIES)}
 
     def make() -> dict[str, Array]:
-        pairs = list(problems_and_candidates(context, library, "evaluation"))
+        cases = list(problems_and_candidates(context, library, "evaluation"))
         true = partial.true_states(context, library, "evaluation")
-        known = zip(context.panel(pairs, anchor="mean", corrections=1), true, strict=True)
-        return context.told(f"{library.name}: nonlinear quantities", starmap(asked, known), len(pairs))
+        known = zip(context.panel(cases, anchor="mean", corrections=1), true, strict=True)
+        return context.told(f"{library.name}: nonlinear quantities", starmap(asked, known), len(cases))
 
     return context.cached("quantities", key, make)
 

@@ -16,6 +16,7 @@ from physrank.lab.references.reference import Reference
 from physrank.lab.studies import continuum, energies, validated
 from physrank.lab.studies._kit.cases import Context, problems_and_candidates, references_of, stacked
 from physrank.lab.studies._kit.tables import input_fingerprints
+from physrank.physics.capabilities import HasSecantMetric
 
 TIE, FEW = 1e-6, 6  # the paper's tolerance; its number of inputs per library
 PAPER = {
@@ -101,7 +102,7 @@ def _case(problem: Any, candidates: dict[str, Array], most: int, reference: Refe
 
 def _target(problem: Any, steps: list[dict[str, Any]], reference: Reference) -> tuple[Array, Array | None]:
     """The zero of the discrete problem and the distances to it, where that is the target; else the reference."""
-    if not hasattr(problem, "secant_metric"):
+    if not isinstance(problem, HasSecantMetric):
         return reference.fine, None
     zero = compute.run(_zero, problem, steps[-1]["state"])
     return zero, np.array([float(compute.run(_distance, problem, step["state"], zero)) for step in steps])

@@ -4,7 +4,8 @@ The trained outlier is as far off as its training made it. To see where anchors 
 also multiplied; and in its place a ninth candidate is put that solves the equation with a mis-stated number.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -79,14 +80,7 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
         }
     names = [name for name, row in next(iter(cells.values())).items() if isinstance(row, dict)]
     composed = {
-        library.name: {
-            made: {
-                method: _cell(_composed(context, library, made, what, methods), method)
-                for what, methods in (("composed", COMPOSED), ("climbed", LADDER))
-                for method in methods
-            }
-            for made in _cells()
-        }
+        library.name: {made: _by_method(context, library, made) for made in _cells()}
         for library in GROUPS["stress"]
         if library.member == MOVED
     }
@@ -140,13 +134,27 @@ def _by_median(problem: Any, candidates: dict[str, Array]) -> ranking.Scores:
     return ranking.Scores("distance to median", tuple(candidates), values)
 
 
+def _by_method(context: Context, library: Library, made: str) -> dict[str, Any]:
+    """Every method in one cell, whose cases are made once."""
+    cases, found = cache(partial(_made, context, library, made)), {}
+    for what, methods in (("composed", COMPOSED), ("climbed", LADDER)):
+        tables = _composed(context, library, made, what, methods, cases)
+        found |= {method: _cell(tables, method) for method in methods}
+    return found
+
+
 def _composed(
-    context: Context, library: Library, made: str, what: str, methods: dict[str, dict[str, Any]]
+    context: Context,
+    library: Library,
+    made: str,
+    what: str,
+    methods: dict[str, dict[str, Any]],
+    cases_of: Callable[[], list[Any]],
 ) -> dict[str, Array]:
     """Scores by every one of `methods`, hidden losses, and whether the best candidate was called settled, in one cell."""
 
     def make() -> dict[str, Array]:
-        cases = _made(context, library, made)
+        cases = cases_of()
         references, found = references_of(context, library, library.instances), {}
         for method, options in methods.items():
             panel = context.panel(cases, **options)

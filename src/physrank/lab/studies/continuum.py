@@ -27,13 +27,13 @@ def coverage(context: Context) -> dict[str, dict[str, Any]]:
 
 def _measure(context: Context, library: Library) -> Array:
     def make() -> dict[str, Array]:
-        pairs = list(problems_and_candidates(context, library, "evaluation"))
-        inputs = library.declared.population("evaluation", len(pairs))
+        cases = list(problems_and_candidates(context, library, "evaluation"))
+        inputs = library.declared.population("evaluation", len(cases))
         references = references_of(context, library, "evaluation")
         given = (
-            (library, case, *pair, reference) for case, pair, reference in zip(inputs, pairs, references, strict=True)
+            (library, drawn, *case, reference) for drawn, case, reference in zip(inputs, cases, references, strict=True)
         )
-        rows = context.each(f"{library.name} against the equation", _case, given, len(pairs))
+        rows = context.each(f"{library.name} against the equation", _case, given, len(cases))
         return {"table": np.array(list(rows), float)}
 
     key = context.content(library, "evaluation") | {"arithmetic": ARITHMETIC}

@@ -88,20 +88,20 @@ def _eight(context: Context, library: Library, count: int) -> dict[str, Array]:
     """Shared and candidate-wise scores, and each pair decided by a response that neither of the two entered."""
 
     @cache  # two passes below, one reading
-    def pairs() -> list[Case]:
+    def cases() -> list[Case]:
         return list(problems_and_candidates(context, library, "evaluation", limit=count))
 
     found = measure(
         context,
         f"{library.name} control",
         _key(context, [library], count),
-        pairs,
+        cases,
         lambda: references_of(context, library, "evaluation")[:count],
         {"shared": scorers.SharedResponse(), "candidate-wise": scorers.CandidateWise()},
     )
 
     def make() -> dict[str, Array]:
-        given = ((*case, losses) for case, losses in zip(pairs(), found["losses"], strict=True))
+        given = ((*case, losses) for case, losses in zip(cases(), found["losses"], strict=True))
         rows = list(context.each(f"{library.name} pair-cross-fit", _cross_fit, given, count))
         correct, counted = np.array(rows, float).T
         return {"cross-fit correct": correct, "cross-fit pairs": counted}

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from physrank.lab.equations import EQUATIONS
 from physrank.lab.evaluation import Outcomes
 from physrank.lab.libraries import GROUPS, Library
-from physrank.lab.store import predictions
 from physrank.lab.studies._kit import drawing, tables
 from physrank.lab.studies._kit.cases import SCORES, Cases, Context, evaluate
 
@@ -48,8 +47,7 @@ def _beside(library: Library) -> Library:
 
 def _row(context: Context, library: Library) -> dict[str, Any]:
     cases = evaluate(context, library, "evaluation")
-    data = predictions.read(context.store, context.profile, library, "evaluation")
-    validation = data["validation_loss"].values
+    validation = cases.scores["validation"][0]  # the same on every input
     return {
         "library": library.name,
         "methods": {method: tables.recovery([cases], method) for method in SCORES},

@@ -193,7 +193,7 @@ def _score(
     context: Context, library: Library, name: str, anchor: str, corrections: int, realization: str
 ) -> tuple[dict[str, Array], list["_Small"]]:
     data = predictions.read(context.store, context.profile, library, name, realization)
-    pairs = list(_cases_in(data, library, name))
+    cases = list(_cases_in(data, library, name))
     losses = dict(zip(map(str, data["candidate"].values), data["validation_loss"].values, strict=True))
     ours: dict[str, scorers.Scorer] = {
         "shared": scorers.SharedResponse(corrections),
@@ -203,8 +203,8 @@ def _score(
         "validation": scorers.ValidationLoss(losses),
         "reversed": scorers.ReversedResponse(),
     }
-    panel = context.panel(pairs, anchor=anchoring.resolve(anchor, pairs[0][0]), corrections=corrections)
-    other = wrong_inputs(shifted_strata(len(pairs)))
+    panel = context.panel(cases, anchor=anchoring.resolve(anchor, cases[0][0]), corrections=corrections)
+    other = wrong_inputs(shifted_strata(len(cases)))
     rows: dict[str, dict[int, Array]] = {method: {} for method in SCORES}
     small, held = [], {}
     for k, result in enumerate(panel):
@@ -214,10 +214,10 @@ def _score(
         held[k], wrong = result, rows["wrong input"]
         for j in [j for j in held if j not in wrong and other[j] in held]:
             wrong[j] = trusted(scorers.WrongInput(held[other[j]]).of(held[j]))
-        needed = {other[j] for j in range(len(pairs)) if j not in wrong}  # whole states of a population are too many
+        needed = {other[j] for j in range(len(cases)) if j not in wrong}  # whole states of a population are too many
         held = {j: found for j, found in held.items() if j not in wrong or j in needed}
-        context.progress(f"{library.name}, {name}, {anchor}", k + 1, len(pairs))
-    tables = {f"score {method}": np.stack([of[k] for k in range(len(pairs))]) for method, of in rows.items()}
+        context.progress(f"{library.name}, {name}, {anchor}", k + 1, len(cases))
+    tables = {f"score {method}": np.stack([of[k] for k in range(len(cases))]) for method, of in rows.items()}
     return tables | {"seconds": np.array([one.seconds for one in small])}, small
 
 
@@ -262,14 +262,14 @@ def measure(
     context: Context,
     what: str,
     key: dict[str, Any],
-    pairs: Callable[[], Sequence[tuple[Any, dict[str, Array]]]],
+    cases: Callable[[], Sequence[tuple[Any, dict[str, Array]]]],
     revealed: Callable[[], Sequence[Reference]],
     methods: dict[str, Callable[..., ranking.Scores]],
 ) -> dict[str, Array]:
     """Scores, seconds and hidden losses of any scorers on any cases: `score NAME`, `seconds NAME`, `losses`, `changes`."""
 
     def make() -> dict[str, Array]:
-        given, found = list(pairs()), {}
+        given, found = list(cases()), {}
         for name, scorer in methods.items():
             rows = list(context.each(f"{what}: {name}", scorer, given, len(given)))
             found[f"score {name}"] = np.stack([trusted(r) for r in rows])

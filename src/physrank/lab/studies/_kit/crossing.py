@@ -68,6 +68,6 @@ def _account(low: Any, high: Any) -> dict[str, Array]:
 def _panel(context: Context, library: Library, population: str, side: Side, limit: int | None) -> Any:
     """Rankings by one shared response at the mean, as in the primary study, on the grid of one side."""
     cases = library.declared.population(population, predictions.count(context.profile, population))
-    pairs = problems_and_candidates(context, library, population, side.realization, limit)
-    stated = [(library.declared.problem(case, side.points), v) for case, (_, v) in zip(cases, pairs, strict=False)]
+    known = problems_and_candidates(context, library, population, side.realization, limit)
+    stated = [(library.declared.problem(case, side.points), v) for case, (_, v) in zip(cases, known, strict=False)]
     return context.panel(stated, anchor="mean", corrections=1)

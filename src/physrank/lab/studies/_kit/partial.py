@@ -24,11 +24,11 @@ def walked(context: Context, library: Library, anchor: str) -> dict[str, Array]:
     key = context.content(library, name) | {"anchor": anchor, "alphas": ALPHAS}
 
     def make() -> dict[str, Array]:
-        pairs = list(problems_and_candidates(context, library, name))
+        cases = list(problems_and_candidates(context, library, name))
         true = true_states(context, library, name)
-        panel = context.panel(pairs, anchor=anchoring.resolve(anchor, pairs[0][0]), corrections=1)
+        panel = context.panel(cases, anchor=anchoring.resolve(anchor, cases[0][0]), corrections=1)
         rows = (along(found, truth, state_space(found)) for found, truth in zip(panel, true, strict=True))
-        return context.told(f"{library.name}: partial corrections", rows, len(pairs))
+        return context.told(f"{library.name}: partial corrections", rows, len(cases))
 
     return context.cached("partial", key, make)
 
