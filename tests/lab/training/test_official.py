@@ -1,13 +1,19 @@
 """PDEBench's files: a small one of its layout, U-Nets under other names, rolled out as they would be by hand."""
 
+import json
+
 import h5py
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from networks import randomised
+from physrank.cli.program import app
 from physrank.lab.equations import ROLLOUTS
+from physrank.lab.inputs import diffusion_reaction_cells
 from physrank.lab.models import UNet
+from physrank.lab.references import pdebench
 from physrank.lab.store.files import StoreError
 from physrank.lab.studies._kit import rollouts
 from physrank.lab.training import official
@@ -27,16 +33,21 @@ def theirs(network):
     return {f"layer{k}": own[name] for k, name in enumerate(order)}
 
 
+def write_pdebench(path, trajectories):
+    """Trajectories `(time, channel, y, x)` as PDEBench lays them out."""
+    with h5py.File(path, "w") as file:
+        for k, data in enumerate(trajectories):
+            group, line = file.create_group(f"{k:04d}"), np.linspace(-1, 1, data.shape[-1])
+            group["data"] = np.moveaxis(data, 1, -1)
+            for name, values in (("x", line), ("y", line), ("t", EQUATION.times)):
+                group[f"grid/{name}"] = values.astype(np.float32)
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("official")
     truth = np.random.default_rng(0).standard_normal((2, 101, 16, 16, 2)).astype(np.float32)
-    with h5py.File(folder / "2D_diff-react_NA_NA.h5", "w") as file:
-        for k, data in enumerate(truth):
-            group = file.create_group(f"{k:04d}")
-            group["data"] = data
-            for name, line in (("x", np.linspace(-1, 1, 16)), ("y", np.linspace(-1, 1, 16)), ("t", EQUATION.times)):
-                group[f"grid/{name}"] = line.astype(np.float32)
+    write_pdebench(folder / "2D_diff-react_NA_NA.h5", np.moveaxis(truth, -1, 2))
     (folder / "checkpoints").mkdir()
     torch.manual_seed(0)
     networks = {name: randomised(UNet(seen, 2, features=4)) for name, seen in (("one", 20), ("two", 4))}
@@ -81,3 +92,32 @@ def test_what_is_no_such_network_or_file_is_told(files, tmp_path):
     torch.save({"model_state_dict": short}, tmp_path / "short.pt")
     with pytest.raises(StoreError, match="is no such U-Net"):
         official.unet(tmp_path / "short.pt", EQUATION)
+
+
+def test_the_study_takes_a_users_files(tmp_path):
+    """From the command line to the table: networks that answer with constants, whose losses are known."""
+    start = diffusion_reaction_cells("development", 0, 32)
+    truth = pdebench.diffusion_reaction(start, EQUATION.times).astype(np.float32)
+    write_pdebench(tmp_path / "2D_diff-react_NA_NA.h5", [truth])
+    (tmp_path / "checkpoints").mkdir()
+    answers = {"nought": 0.0, "tenth": 0.1, "whole": 1.0}
+    for name, answer in answers.items():
+        network = UNet(20, 2, features=4)
+        with torch.no_grad():
+            network.head.weight.zero_()
+            network.head.bias.fill_(answer)
+        torch.save({"model_state_dict": theirs(network)}, tmp_path / "checkpoints" / f"{name}.pt")
+    told = ["study", "diffusion_reaction", "--profile", "smoke", "--store", str(tmp_path), "--out", str(tmp_path)]
+    files = ["--data", str(tmp_path / "2D_diff-react_NA_NA.h5"), "--checkpoints", str(tmp_path / "checkpoints")]
+    found = CliRunner().invoke(app, [*told, *files])
+    assert found.exit_code == 0, found.output
+    result = json.loads((tmp_path / "smoke/diffusion_reaction_official.json").read_text(encoding="utf-8"))
+    assert (result["data"], result["candidates"], result["inputs"]) == ("official files", list(answers), 1)
+    losses = [np.mean((truth[-1] - answer) ** 2) for answer in answers.values()]
+    terminal = result["objectives"]["terminal squared L²"]
+    assert terminal["winners"] == [int(k == np.argmin(losses)) for k in range(3)]
+    assert terminal["routing"]["oracle"] == pytest.approx(4 * 2 * min(losses), rel=1e-5)  # an area of four, two fields
+    assert result["terminal"]["as it comes"]["pairs_correct"] == terminal["pairs"] == 3
+    assert (
+        result["failed"] == 1 and terminal["matched"]["pairs_correct"] == 0
+    )  # one response from so far decides nothing

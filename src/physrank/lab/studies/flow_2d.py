@@ -126,9 +126,12 @@ def claims(result: dict[str, Any]) -> list[tuple[str, bool]]:
 def _figure(result: dict[str, Any]) -> Figure:
     figure: Any = Figure(figsize=(9, 3.4), layout="constrained")
     along, factors = figure.subplots(1, 2)
-    colours = dict(zip(KINDS, ("#5c6f82", "#c2185b", "#c9a227", "#1b1f24"), strict=True))
+    looks = dict(
+        zip(KINDS, (("#5c6f82", "s--"), ("#c2185b", "o-"), ("#c9a227", "^-."), ("#1b1f24", "D:")), strict=True)
+    )
     for kind, values in result["path"].items():
-        along.plot(MULTIPLIERS, values, "o-", label=kind, color=colours[kind], markersize=4)
+        colour, style = looks[kind]
+        along.plot(MULTIPLIERS, values, style, label=kind, color=colour, markersize=4)
     along.set(yscale="log", xlabel="α", title="medians along the path, α = 0 is one")
     along.legend(frameon=False, fontsize=8)
     for k, anchor in enumerate(("mean", "medoid")):

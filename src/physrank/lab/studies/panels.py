@@ -89,10 +89,15 @@ def _figure(result: dict[str, Any]) -> Figure:
     regret, top = figure.subplots(1, 2)
     for method, rows in result["table"].items():
         sizes = [int(b) for b in rows]
-        options = {"color": drawing.COLOURS.get(method, "#1b1f24"), "label": method, "markersize": 4}
-        style = "s:" if method == WISE else "o-"
-        regret.plot(sizes, [row["mean_normalized_regret"] for row in rows.values()], style, **options)
-        top.plot(sizes, [row["top2"] / row["routes"] for row in rows.values()], style, **options)
+        marker = drawing.MARKERS[method]
+        options = {
+            "color": drawing.COLOURS[method],
+            "label": method,
+            "markersize": 4,
+            "ls": ":" if method == WISE else "-",
+        }
+        regret.plot(sizes, [row["mean_normalized_regret"] for row in rows.values()], marker, **options)
+        top.plot(sizes, [row["top2"] / row["routes"] for row in rows.values()], marker, **options)
     for axis, title in ((regret, "mean normalized regret"), (top, "choice among the two best")):
         axis.set(xscale="log", xlabel="inputs in the panel", title=title)
         axis.set_xticks(result["sizes"], [str(b) for b in result["sizes"]], fontsize=7)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.stats import spearmanr
 
 from physrank.geometry.space import Array
 from physrank.lab.equations.equation import Equation, Transition
@@ -73,15 +72,17 @@ def run(context: Context) -> tuple[dict[str, Any], Figure]:
 
 def _by_library(found: dict[Library, dict[str, Array]]) -> dict[str, Any]:
     """The same of every library; and does the first-order gap foretell less where the account is less local?"""
-    rows = {
+    rows: dict[str, dict[str, Any]] = {
         library.name: _predictor([one], [library]) | {"median_locality": _locality([one])}
         for library, one in found.items()
     }
-    known = [(row["median_locality"], row["increment"]["estimate"]) for row in rows.values() if row["increment"]]
-    apart = all(len({row[k] for row in known}) > 1 for k in (0, 1))  # ranks of equal values say nothing
+    told = [row for row in rows.values() if row["increment"]]
+    columns = [[row["median_locality"] for row in told], [row["increment"]["estimate"] for row in told]]
+    ranks = [np.argsort(np.argsort(column)) for column in columns]  # Spearman's correlation is that of ranks
+    apart = all(len(set(column)) > 1 for column in columns)  # those of equal values say nothing
     return {
         "predictor_by_library": rows,
-        "locality_and_gain": float(spearmanr(*zip(*known, strict=True)).statistic) if apart else None,
+        "locality_and_gain": float(np.asarray(np.corrcoef(ranks))[0, 1]) if apart else None,
     }
 
 

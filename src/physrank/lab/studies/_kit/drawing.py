@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from physrank.lab.figures.style import COLOURS, cell_label
+from physrank.lab.figures.style import COLOURS, MARKERS, cell_label
 
-__all__ = ["COLOURS", "cell_label", "paired_bars"]
+__all__ = ["COLOURS", "MARKERS", "cell_label", "paired_bars"]
 
 
 def paired_bars(axis: Any, labels: Sequence[str], series: Mapping[str, Sequence[float]], title: str) -> None:
