@@ -1,9 +1,20 @@
 """What the tests of several networks need."""
 
 import numpy as np
+import pytest
 import torch
 
 PADDINGS = ["circular", "zeros"]
+
+
+@pytest.fixture(autouse=True)
+def seed_and_one_thread():
+    """For every test of a folder whose conftest has it."""
+    torch.manual_seed(0)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # for layers this small, threads that wait for each other cost far more than they save
+    yield
+    torch.set_num_threads(threads)
 
 
 def randomised(model):

@@ -10,7 +10,7 @@ import shutil
 import stat
 import tempfile
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +75,17 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
     return write_whole(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 
-def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> Path:
-    """Strict JSON: a number that is not finite is an error here, not in whoever reads the file."""
-    return write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+def write_bytes(path: str | os.PathLike[str], content: bytes | memoryview) -> Path:
+    return write_whole(path, lambda draft: draft.write_bytes(content))
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """Strict JSON: a number that is not finite is an error here, not in whoever reads it."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> Path:
+    return write_text(path, as_json(content) + "\n")
 
 
 def _sweep(path: Path) -> None:

@@ -7,26 +7,14 @@ import pytest
 import physrank as pr
 from manufactured import Manufactured
 from physrank.certificates import ContinuumReactionDiffusion
+from reactions import cubic, sinh, unused
 from trials import Judged, judged, lane, mp, rivals
-
-
-def cubic(linear, factor):
-    return lambda u: linear * u + factor * (u * u * u)
 
 
 def state_of(random, exact, noise):
     """The solution itself, something around it, or anything."""
     state = exact + noise * np.pad(random.standard_normal([n - 2 for n in exact.shape]), 1)
     return state * random.choice([0.0, 1.0, 1.0, 1.0])
-
-
-def sinh(strength):
-    return lambda u: strength * np.sinh(u) + u
-
-
-def unused(u):
-    """Certificates against the equation do not look at its discretisation."""
-    return u
 
 
 def trial(random, own=False):

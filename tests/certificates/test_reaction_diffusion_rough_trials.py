@@ -9,20 +9,8 @@ import pytest
 import physrank as pr
 from layered import Layered
 from physrank.certificates import RoughReactionDiffusion
+from reactions import cubic, sinh, unused
 from trials import Judged, judged, lane, mp, rivals, uneven
-
-
-def cubic(linear, factor):
-    return lambda u: linear * u + factor * (u * u * u)
-
-
-def sinh(strength):
-    return lambda u: strength * np.sinh(u) + u
-
-
-def unused(u):
-    """Certificates against the equation do not look at its discretisation."""
-    return u
 
 
 def trial(random, own=False):

@@ -10,6 +10,7 @@ from physrank.geometry.lifts import kept_rows
 from physrank.physics import capabilities
 from physrank.physics.problem import NonlinearSolve, Problem
 from physrank.physics.stationary import Stationary
+from problems import CASES
 
 TRUTH = np.linspace(1, 2, 8)
 
@@ -98,3 +99,8 @@ def test_rows_that_a_coarser_march_leaves_out_are_not_carried_over_to_it():
     np.testing.assert_allclose(lifted, np.asarray(coarse.grid.raised(fine))[kept_rows(9, 5)], atol=1e-14)
     still = pr.Stationary(_residual, grid=grid)
     assert capabilities.raised(still, np.ones((16, 16)), (8, 8)).shape == (8, 8)
+
+
+def test_who_knows_the_metric_of_its_monotonicity_is_asked_for_it():
+    known = {name for name, case in CASES.items() if isinstance(case.problem, capabilities.HasSecantMetric)}
+    assert known == {name for name in CASES if name.startswith("reaction-diffusion")}

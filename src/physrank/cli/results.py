@@ -1,13 +1,12 @@
 """Where results go: words on standard output, JSON and pages to files or to standard output."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from physrank._io import write_json, write_text
+from physrank._io import as_json, write_json, write_text
 from physrank.cli.door import say
 
 
@@ -15,11 +14,11 @@ def leave(words: Any, content: Mapping[str, Any], json_to: str | None) -> None:
     """Words where a person reads them, and JSON where it was asked for; `-` leaves standard output to the JSON."""
     if json_to == "-":
         say(str(words))
-        typer.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+        typer.echo(as_json(content))
         return
     typer.echo(str(words))
     if json_to is not None:
-        say(f"wrote {write_json(json_to, dict(content))}")
+        say(f"wrote {write_json(json_to, content)}")
 
 
 def leave_page(page: str, path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from physrank import geometry, ranking, report
-from physrank._io import write_json
+from physrank._io import write_bytes, write_json
 from physrank.geometry.space import Array
 from physrank.lab.equations import EQUATIONS, Equation
 from physrank.lab.evaluation import REFERENCE_TIE, Recovery, solve_or_rank
@@ -219,6 +219,6 @@ def write(demo: Demo, folder: Path) -> list[Path]:
     """The picture, the numbers and one HTML report."""
     folder.mkdir(parents=True, exist_ok=True)
     image, (library, k) = folder / "demo.png", PICTURED
-    image.write_bytes(report.png(picture(demo)))
+    write_bytes(image, report.png(picture(demo)))
     numbers = write_json(folder / "demo.json", stamp(demo.to_dict()))
     return [image, numbers, demo.rankings[library][k].report(folder / "report.html")]

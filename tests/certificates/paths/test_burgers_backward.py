@@ -73,8 +73,8 @@ def decayed(values, rate):
 
 def diagnostic_scores(candidates, midpoint):
     """‖C_T δ_v‖ of every candidate as its own anchor."""
-    rule = pr.Correction(midpoint=midpoint)
-    rankings = [pr.rank(REST, candidates, anchor=name, corrections=rule) for name in candidates]
+    variant = pr.Correction(midpoint=midpoint)
+    rankings = [pr.rank(REST, candidates, anchor=name, corrections=variant) for name in candidates]
     return [norm(r.response.correction[-1]) for r in rankings], rankings
 
 

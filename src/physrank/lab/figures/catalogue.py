@@ -7,7 +7,7 @@ from typing import Any
 
 import matplotlib as mpl
 
-from physrank._io import write_json, write_whole
+from physrank._io import write_bytes, write_json
 from physrank.lab.figures import main, style, supplement
 from physrank.lab.figures.stored import Missing, Stored, command
 
@@ -137,7 +137,7 @@ def draw(results: Path, folder: Path, profile: str = "laptop") -> Iterator[tuple
         with mpl.rc_context(style.SIZES):
             try:
                 figure = entry.draw(stored)
-                write_whole(folder / f"{name}.png", lambda path, drawn=figure: path.write_bytes(style.png(drawn)))
+                write_bytes(folder / f"{name}.png", style.png(figure))
             except Missing as wanted:
                 missing = str(wanted)
                 (folder / f"{name}.png").unlink(missing_ok=True)

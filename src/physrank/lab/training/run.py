@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from physrank._io import write_whole
+from physrank._io import write_bytes
 from physrank.lab.libraries import AnyLibrary, Library, Profile, RolloutLibrary
 from physrank.lab.models.networks import build
 from physrank.lab.store import checkpoints, trajectories
@@ -164,7 +164,7 @@ def _keep(
     }
     content = io.BytesIO()  # written by Python, which says why a disk refuses; torch does not
     torch.save(state, content)
-    write_whole(directory / "state.pt", lambda path: path.write_bytes(content.getbuffer()))
+    write_bytes(directory / "state.pt", content.getbuffer())
 
 
 def _resume(directory: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, settings: dict[str, Any]) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from physrank import report
-from physrank._io import write_json, write_whole
+from physrank._io import write_bytes, write_json
 from physrank.geometry.space import Array
 from physrank.lab.evaluation import SEEDS, Outcomes, Recovery, clustered
 from physrank.lab.libraries import Library, equations_of
@@ -83,4 +83,4 @@ def share(row: dict[str, Any], *, strict: bool = False) -> tuple[float, float]:
 def store(folder: Path, name: str, result: dict[str, Any], figure: Figure) -> list[Path]:
     """The table as JSON with its provenance, and one picture."""
     numbers = write_json(folder / f"{name}.json", stamp(result))
-    return [numbers, write_whole(folder / f"{name}.png", lambda p: p.write_bytes(report.png(figure)))]
+    return [numbers, write_bytes(folder / f"{name}.png", report.png(figure))]
