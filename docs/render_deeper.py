@@ -239,7 +239,7 @@ def selection(result: Result) -> str:
     return (
         table(["method", "mean normalized regret", "exact / tolerant / top two", "paper"], rows)
         + "\n\nMean normalized regret by equation and architecture:\n\n"
-        + table(["method", *map(_title, groups)], by_group)
+        + table(["method", *map(titled, groups)], by_group)
         + f"\n\nOne response per candidate was asked of the first {both['panels']} panels of every library: it chooses as "
         f"the shared response does in {both['same_choice']} of {both['candidate-wise']['routes']} (mean normalized regret "
         f"{both['candidate-wise']['mean_normalized_regret']:.4f}, shared "
