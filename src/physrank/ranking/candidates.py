@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from operator import getitem
 from typing import Any, Literal, cast
 
@@ -26,7 +26,7 @@ class Candidates:
     excluded: dict[str, str] = field(default_factory=dict)  # name → why
     concerns: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what to know about them → names
 
-    @cached_property
+    @property
     def valid(self) -> np.ndarray:
         return np.array([name not in self.excluded for name in self.names])
 
