@@ -63,6 +63,14 @@ def test_a_rung_that_failed_is_a_ranking_that_refuses():
         _ = failed.best
 
 
+@pytest.mark.parametrize("decide", ["order", "best"])
+def test_where_nobody_has_a_number_nothing_is_settled(decide):
+    rung = pr.rank(SMALL[NAME].problem, library(NAME), effort="solve").rung
+    nobody = np.full_like(rung.question.outputs, np.nan)
+    question = rungs.Question(rung.question.task, nobody, rung.question.space)
+    assert rungs.Asked(decide).settled(rung) and not rungs.Asked(decide).settled(replace(rung, question=question))
+
+
 def test_what_nothing_is_known_of_is_no_part_of_what_follows():
     """Pairs that see such a direction are open by that; the others must not be by its size."""
     rung = pr.rank(SMALL[NAME].problem, library(NAME), effort="response").rung

@@ -71,9 +71,11 @@ def settled_pairs(gaps: Array, uncertainty: Array, tolerance: float = 0.0) -> ND
 
     Where the uncertainty is not known (NaN) nothing is settled; a candidate is settled with itself.
     """
+    sizes = np.abs(gaps)
     with np.errstate(invalid="ignore"):
-        found = (np.abs(gaps) > uncertainty) | (np.abs(gaps) + uncertainty <= tolerance)
-    return found | np.eye(len(found), dtype=bool)
+        found = (sizes > uncertainty) | (sizes + uncertainty <= tolerance)
+    found.flat[:: len(found) + 1] = True
+    return found
 
 
 def possible_regret(gaps: Array, uncertainty: Array) -> Array:

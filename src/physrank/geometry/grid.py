@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,7 @@ class Grid:
         for axis in space:
             values = field if axis == -1 else xp.moveaxis(field, axis, -1)
             if self.kind != "sine":
-                values = values - values.mean(axis=space, keepdims=True)
+                values = values - values.sum(axis=space, keepdims=True) / prod(values.shape[-len(space) :])
             power = self._power(xp, values)
             if len(space) > 1:
                 power = power.sum(axis=tuple(range(power.ndim - len(space), power.ndim - 1)))
@@ -132,10 +133,10 @@ class Grid:
             total = power.sum(axis=-1)
             noise = np.finfo(float).eps ** 1.5 * (field**2).sum(axis=space) * power.shape[-1]
             against = xp.maximum(total, 1e-6 * total.max()) + noise
-            tops = [np.arange(-1.0, modes) >= xp.floor(2 * part * modes / 3 + 1e-9) for part in carried]
-            above = power @ xp.stack(tops, axis=-1).astype(power.dtype)
+            ends = xp.floor(2 * modes / 3 * xp.asarray(carried) + 1e-9)
+            above = power @ (np.arange(-1.0, modes)[:, None] >= ends).astype(power.dtype)
             share = above / xp.maximum(against, 1e-300)[..., None]
-            shares.append(share.reshape(-1, len(tops)).max(axis=0))
+            shares.append(share.reshape(-1, len(carried)).max(axis=0))
         return list(shares[0] if len(shares) == 1 else xp.stack(shares).max(axis=0))
 
     def _power(self, xp: Any, values: Any) -> Any:

@@ -250,7 +250,9 @@ class Ranking:
 
     def timed(self, seconds: float) -> "Ranking":
         """With the seconds spent since the candidates were on the grid."""
-        return replace(self, scoring=self.scoring.timed(seconds))
+        again = object.__new__(Ranking)
+        vars(again).update(vars(self), scoring=self.scoring.timed(seconds))
+        return again
 
     # -- ways out --------------------------------------------------------------------------------------------------
 

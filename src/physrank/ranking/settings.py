@@ -80,6 +80,8 @@ class Settings:
         return tasks.resolve(self.task, problem)
 
     def wanted(self, problem: Problem) -> Asked:
+        if self.uncertainty is None:
+            return self.asked
         return replace(self.asked, doubtful=data.resolve(self.uncertainty, problem))
 
     def further(self, ranking: Ranking) -> Ranking:

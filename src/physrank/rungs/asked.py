@@ -41,16 +41,17 @@ class Asked:
 
     def settled(self, rung: Rung, decide: Decision | None = None) -> bool:
         """Whether what was asked for survives the uncertainty."""
-        leader = None if rung.failed else rung.leader
-        if leader is None:
+        if rung.failed:
             return False
         if (decide or self.decide) == "best":
+            leader = rung.leader
+            if leader is None:
+                return False
             gaps, doubt = rung.against_others(leader)
             gaps[leader] = np.nan  # nobody loses against himself
             return bool(geometry.possible_regret(gaps, doubt) <= self._in_units(rung))
-        valid = np.isfinite(np.diagonal(rung.gaps))
-        pairs = self.pairs(rung)
-        return bool(pairs.all() if valid.all() else pairs[np.ix_(valid, valid)].all())
+        valid, pairs = np.isfinite(rung.gaps.diagonal()), self.pairs(rung)
+        return bool(pairs.all() if valid.all() else valid.any() and pairs[np.ix_(valid, valid)].all())
 
     def _in_units(self, rung: Rung) -> float:
         return float(np.float64(self.tolerance) / rung.question.unit / rung.question.unit)

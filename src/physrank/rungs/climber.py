@@ -91,7 +91,7 @@ class Climber:
         if grid is None or not self.question.task.last:
             return False
         ends = [capabilities.carried(self.problem) / 2**k for k in (level, level - 1)]
-        here, finer = grid.tails(self.states[:, -1].mean(axis=0), ends)
+        here, finer = grid.tails(self.states[:, -1].sum(axis=0), ends)
         return bool(here <= min(nested.RESOLVED, NOISE * finer))
 
     def stood(self, reached: Sequence[nested.OnLevel], look: nested.Look, seconds: float) -> None:
@@ -107,7 +107,7 @@ class Climber:
             return
         evidence = BelowGrid(self.problem, np.asarray(found.state), np.asarray(below.state), self.shape)
         output = np.asarray(found.output)
-        change = Coarse(self.problem, evidence.below, 1).left(output - np.asarray(below.output))
+        change = capabilities.left(self.problem, 1, output - np.asarray(below.output))
         seen = Seen(output, output, {"discretisation": change})
         rung = Rung(name, self.question, evidence, seen, solves=1, seconds=seconds)
         self.spent.append(Spent(name, seconds, 1, partial(_pairs, self.asked, rung)))
@@ -115,7 +115,7 @@ class Climber:
 
     def looked(self, seen: Seen, look: nested.Look) -> Seen:
         """With what the problem's own grid has to say; of what a coarser one cannot carry, only the size counts."""
-        beyond = float(np.sum(self.question.space.norm(self.question.measured(np.asarray(look.rest)))))
+        beyond = float(self.question.space.norm(self.question.measured(np.asarray(look.rest))).sum())
         return replace(seen, unseen=np.asarray(look.carried), beyond=beyond)
 
     def stepped(self, level: int, found: nested.Steps, seconds: float) -> None:

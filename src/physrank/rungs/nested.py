@@ -39,7 +39,7 @@ class OnLevel(NamedTuple):
 
     @property
     def resolved(self) -> bool:
-        return bool(self.resolves)
+        return bool(self.solved) and float(self.tail) <= RESOLVED and float(self.lost) <= KEPT
 
 
 class Steps(NamedTuple):

@@ -63,7 +63,7 @@ class Question:
             middle = median(seen.real) + 1j * median(seen.imag) if np.iscomplexobj(seen) else median(seen)
             apart = np.abs(seen - middle).reshape(len(seen), -1).max(axis=1, initial=0.0)
             near = apart <= FAR * median(apart)
-        return self.outputs[counts[int(np.argmax(near))]]
+        return self.outputs[counts[int(near.argmax())]]
 
     def _rows(self, outputs: Array, room: Array | None = None) -> Array:
         """√M (y_i − c) as rows, in units."""
@@ -107,7 +107,7 @@ class Question:
                 else:
                     products, squares = self._in_blocks(across, first, separable)
         if first:
-            self._known.update(squares=np.diagonal(squares) if few else squares, all=squares)
+            self._known.update(squares=squares.diagonal() if few else squares, all=squares)
         return products, np.sqrt(sizes)
 
     def _in_blocks(self, across: Array, first: bool, separable: bool) -> tuple[Array, Array]:
@@ -141,10 +141,11 @@ class Question:
                 row[:] = line[part]
             np.subtract(flat[:, part], centre[part], out=rows[given:])
             rows *= scale[part]
-            found += rows[: len(found)] @ rows[given:].T
-            sizes += np.vecdot(rows[: len(found)], rows[: len(found)])
+            some = rows[: len(found)]
+            found += some @ rows[given:].T
+            sizes += np.vecdot(some, some)
         # A sum in the same order wherever a candidate stands: what it is apart from the centre depends on no other one.
-        np.fill_diagonal(found[given:], sizes[given:])
+        found[given:].flat[:: number + 1] = sizes[given:]
         return found, sizes[:given]
 
     @cached_property
@@ -161,7 +162,7 @@ class Question:
                 for i, j in np.argwhere(np.triu(~apart, 1)):
                     rows = self._rows(self.outputs[[i, j]])
                     found[i, j] = found[j, i] = np.sum((rows[0] - rows[1]) ** 2)
-            np.fill_diagonal(found, np.where(np.isnan(squares), np.nan, 0.0))
+            found.flat[:: len(found) + 1] = np.where(np.isnan(squares), np.nan, 0.0)
             return np.sqrt(found)
 
     def distances_of(self, row: int | None) -> Array:
@@ -175,9 +176,10 @@ class Question:
     def _same(self) -> np.ndarray | None:
         """Pairs of candidates that are the same; None where nobody looks."""
         same = None if self.many else self.distances == 0
-        return (
-            same if same is not None and same.sum() > np.trace(same) else None
-        )  # those excluded are not even themselves
+        if same is None:
+            return None
+        themselves = np.count_nonzero(same.diagonal())  # those excluded are not even that
+        return same if np.count_nonzero(same) > themselves else None
 
     @property
     def all_equal(self) -> bool:
@@ -212,7 +214,8 @@ class Question:
 
 def median(values: Array) -> Array:
     """Along the first axis: as NumPy's, which takes longer to begin than a few candidates to be sorted."""
-    ordered, half = np.sort(values, axis=0), len(values) // 2
+    ordered, half = values.copy(), len(values) // 2
+    ordered.sort(axis=0)
     return ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 

@@ -208,8 +208,8 @@ class Rung:
 
     def priced(self, solves: int, seconds: float, spent: tuple[Spent, ...]) -> "Rung":
         """The same at another price: what was found out about its pairs stays known."""
-        found = replace(self, solves=solves, seconds=seconds, spent=spent)
-        vars(found).update({name: value for name, value in vars(self).items() if name not in vars(found)})
+        found = object.__new__(Rung)
+        vars(found).update(vars(self), solves=solves, seconds=seconds, spent=spent)
         return found
 
     def seen_by(self, question: Question) -> "Rung":
