@@ -170,7 +170,7 @@ class Krylov(eqx.Module):
                 lambda r: fold(unit * inverse(unfold(r) / applied)), structure, tags
             )
         if guess is not None:
-            options["y0"] = fold(unit * guess / size)
+            options["y0"] = fold(unit * (guess / size))
         # lineax scales entry by entry; one number in the Euclidean norm is the classical criterion. A right-hand
         # side at round-off level (anchor = solution) must not be chased below what float64 can represent.
         target = jnp.maximum(self.rtol * norm(wanted) + self.atol / size, floor / size)
@@ -189,7 +189,7 @@ class Krylov(eqx.Module):
         linear = lx.FunctionLinearOperator(lambda x: fold(applied * operator(unfold(x)) / unit), structure, tags)
         solution = lx.linear_solve(linear, fold(wanted), solver, options=options, throw=False)
         # BiCGStab makes 0/0 of nothing to solve, such as two candidates that are alike.
-        value = jnp.where(jnp.any(wanted != 0), size * unfold(solution.value) / unit, 0.0)
+        value = jnp.where(jnp.any(wanted != 0), size * (unfold(solution.value) / unit), 0.0)
         judge = 1.0 if scale is None else scale
         return judged(value, operator(value) - rhs, rhs, solution.stats["num_steps"], floor, judge, self.enough)
 
