@@ -100,6 +100,17 @@ def untold(tangent: Any, like: Array) -> Array:
     return left
 
 
+def unreturned(tangent: Any, base: Array) -> Array:
+    """Ph, as above, of a solver that iterates: once, because a further P would tell it to look closer. In the units of the
+    state, in which an iteration judges what it leaves. Nothing where it does not converge: that says something about the
+    pattern, and solves that matter are judged by themselves."""
+    size = jnp.abs(base)
+    pattern = jnp.where(jnp.any(size > 0), size, 1.0) * (1.0 + signs(base) / 2)
+    found = tangent.solve(tangent.apply(pattern))
+    whole = norm(pattern) / np.sqrt(base.size)
+    return jnp.where(found.solved, pattern - found.value, 0.0) / jnp.where(whole > 0, whole, 1.0)
+
+
 class Dense(eqx.Module):
     """Form the Jacobian by columns and factor it. Robust; for states of up to a few thousand numbers."""
 
