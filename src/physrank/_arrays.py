@@ -77,8 +77,12 @@ def as_double(tree: Any) -> Any:
         leaf = _without_torch(leaf)
         if isinstance(leaf, float | complex) or hasattr(leaf, "coords"):  # xarray
             leaf = np.asarray(leaf)
-        if isinstance(leaf, np.ndarray | np.generic | jax.Array):
+        if isinstance(leaf, jax.Array):
             return jnp.asarray(leaf, {"f": np.float64, "c": np.complex128}.get(leaf.dtype.kind))
+        if isinstance(leaf, np.ndarray | np.generic):
+            # Numbers stay numbers, also while a program is traced: a user may keep what a function of his own has stated.
+            with jax.ensure_compile_time_eval():
+                return jnp.asarray(leaf, {"f": np.float64, "c": np.complex128}.get(leaf.dtype.kind))
         return leaf
 
     with double():

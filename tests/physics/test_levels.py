@@ -63,6 +63,19 @@ def test_a_function_of_the_level_alone_will_do():
     assert stationary(FORCE, {1: coarse}.get).coarser(2) is None
 
 
+def test_a_function_may_keep_what_it_stated_while_a_program_was_traced():
+    kept = {}
+
+    def keeping(level):
+        return kept.setdefault(level, stationary(FORCE[:: 2**level])) if level <= 2 else None
+
+    truth = pr.scorers.DirectSolve().solution(stationary(FORCE, None), (65,))[0]
+    shapes = np.sin(np.pi * np.linspace(0, 1, 65)), np.sin(2 * np.pi * np.linspace(0, 1, 65))
+    library = {"near": truth + 0.01 * shapes[0], "far": truth + 0.05 * shapes[1]}
+    assert pr.rank(stationary(FORCE, keeping), library).order == ["near", "far"]
+    np.testing.assert_array_equal(kept[1].data, FORCE[::2])
+
+
 def test_what_is_not_a_coarser_problem_is_refused():
     with pytest.raises(ValueError, match="coarsen must be a function, called as coarsen"):
         stationary(FORCE, coarsen=32)

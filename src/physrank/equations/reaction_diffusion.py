@@ -41,19 +41,27 @@ class DirichletTangent(Tangent):
     def apply_adjoint(self, covector: Array) -> Array:
         return jax.linear_transpose(self.apply, self.at)(covector)[0]
 
-    def solve(self, rhs: Array, rtol: float = 1e-10) -> Solve:
-        # Boundary rows fix the boundary; what they contribute to interior rows moves to the right-hand side.
-        boundary = _with_interior(rhs, jnp.zeros_like(self.reaction))
-        solve = self._solve_interior(_interior(rhs) - self.diffusion.apply(boundary), rtol)
+    def solve(self, rhs: Array) -> Solve:
+        solve = self.diffusion.solve(self.reaction, self._on_interior(rhs), self._floor())
         return _on_all_nodes(rhs, solve)
+
+    def solve_roughly(self, rhs: Array) -> Array:
+        """The solution to two digits."""
+        interior = self.diffusion.solve_roughly(self.reaction, self._on_interior(rhs), self._floor(), ROUGH)
+        return _with_interior(rhs, interior)
 
     def solve_adjoint(self, rhs: Array) -> Solve:
         solve = self.diffusion.solve(self.reaction, _interior(rhs), jnp.zeros(()))  # a covector is of no known size
         pulled = jax.linear_transpose(self.diffusion.apply, self.at)(solve.value)[0]
         return _on_all_nodes(rhs - pulled, solve)
 
-    def _solve_interior(self, rhs: Array, rtol: float = 1e-10) -> Solve:
-        return self.diffusion.solve(self.reaction, rhs, roundoff_floor(self.magnitude(), self.at), rtol)
+    def _on_interior(self, rhs: Array) -> Array:
+        """Boundary rows fix the boundary; what they contribute to interior rows moves to the right-hand side."""
+        boundary = _with_interior(rhs, jnp.zeros_like(self.reaction))
+        return _interior(rhs) - self.diffusion.apply(boundary)
+
+    def _floor(self) -> Float[Array, ""]:
+        return roundoff_floor(self.magnitude(), self.at)
 
     def magnitude(self) -> Float[Array, ""]:
         return probe_magnitude(self.apply, self.at)
@@ -148,7 +156,7 @@ class ReactionDiffusion(Problem):
         """The next correction, to two digits."""
         del base
         defect, tangent = self.linearise(state)
-        return defect, tangent.solve(-defect, rtol=ROUGH).value
+        return defect, tangent.solve_roughly(-defect)
 
     def polishes_well(self, state: Array) -> Bool[Array, ""]:
         """Smooth coefficients of moderate contrast. Beyond, modes exist that a step hardly touches, and that hide behind the

@@ -100,6 +100,17 @@ def untold(tangent: Any, like: Array) -> Array:
     return left
 
 
+def unreturned(tangent: Any, base: Array) -> Array:
+    """Ph, as above, of a solver that iterates: once, because a further P would tell it to look closer. In the units of the
+    state, in which an iteration judges what it leaves. Nothing where it does not converge: that says something about the
+    pattern, and solves that matter are judged by themselves."""
+    size = jnp.abs(base)
+    pattern = jnp.where(jnp.any(size > 0), size, 1.0) * (1.0 + signs(base) / 2)
+    found = tangent.solve(tangent.apply(pattern))
+    whole = norm(pattern) / np.sqrt(base.size)
+    return jnp.where(found.solved, pattern - found.value, 0.0) / jnp.where(whole > 0, whole, 1.0)
+
+
 class Dense(eqx.Module):
     """Form the Jacobian by columns and factor it. Robust; for states of up to a few thousand numbers."""
 
@@ -170,7 +181,7 @@ class Krylov(eqx.Module):
                 lambda r: fold(unit * inverse(unfold(r) / applied)), structure, tags
             )
         if guess is not None:
-            options["y0"] = fold(unit * guess / size)
+            options["y0"] = fold(unit * (guess / size))
         # lineax scales entry by entry; one number in the Euclidean norm is the classical criterion. A right-hand
         # side at round-off level (anchor = solution) must not be chased below what float64 can represent.
         target = jnp.maximum(self.rtol * norm(wanted) + self.atol / size, floor / size)
@@ -189,7 +200,7 @@ class Krylov(eqx.Module):
         linear = lx.FunctionLinearOperator(lambda x: fold(applied * operator(unfold(x)) / unit), structure, tags)
         solution = lx.linear_solve(linear, fold(wanted), solver, options=options, throw=False)
         # BiCGStab makes 0/0 of nothing to solve, such as two candidates that are alike.
-        value = jnp.where(jnp.any(wanted != 0), size * unfold(solution.value) / unit, 0.0)
+        value = jnp.where(jnp.any(wanted != 0), size * (unfold(solution.value) / unit), 0.0)
         judge = 1.0 if scale is None else scale
         return judged(value, operator(value) - rhs, rhs, solution.stats["num_steps"], floor, judge, self.enough)
 

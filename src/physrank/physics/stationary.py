@@ -30,6 +30,7 @@ from physrank.physics.problem import (
     wavering,
 )
 from physrank.physics.solvers import (
+    DENSE_LIMIT,
     ROUGH,
     Krylov,
     LinearMap,
@@ -39,6 +40,7 @@ from physrank.physics.solvers import (
     choose,
     norm,
     row_scales,
+    unreturned,
     untold,
 )
 
@@ -191,12 +193,19 @@ class Stationary(Problem):
     def undetermined(self, base: Array) -> Array:
         """`untold` by the tangent at a state.
 
-        With an iterative solver a second solve would cost too much: there, only constants are tried.
+        With an iterative solver it ends while directions that are held little have hardly begun to be solved for, and its
+        residual does not show it. What it gives back of a pattern does, for the price of a response: that is tried up to the
+        size at which nobody need iterate, beyond it and on the host only constants are.
         """
-        tangent = self.linearise(base)[1]
-        if isinstance(choose(self.solver, base.size), Krylov):
-            return _constants(tangent, base)
-        return untold(tangent, base)
+        tangent, solver = self.linearise(base)[1], choose(self.solver, base.size)
+        if not isinstance(solver, Krylov):
+            return untold(tangent, base)
+        constants = _constants(tangent, base)
+        if self.host or base.size > DENSE_LIMIT:
+            return constants
+        whole = Krylov(solver.method, max_steps=solver.max_steps, restart=solver.restart)  # not one that ends early
+        left = unreturned(replace(tangent, solver=whole), base)
+        return jnp.where(jnp.any(constants != 0), constants, left)
 
     def wavering(self, base: Array, state: Array) -> tuple[Array, Float[Array, ""]]:
         def there(direction: Array) -> Array:

@@ -15,8 +15,8 @@ USELESS = (
 CAUSES = {
     "linearisation": "a further correction would move them as far as they are apart: correct again, or rank until='settled'",
     "algebra": "they differ by no more than the solve and its rounding leave",
-    "undetermined": "the equation does not determine the direction in which they differ (a free constant?): add what "
-    "fixes it, such as a mean or a boundary value",
+    "undetermined": "the equation does not determine the direction in which they differ (a free constant? a nearly singular "
+    "tangent?): add what fixes it, such as a mean or a boundary value",
     "wavering": "they differ in a direction in which the equation holds the corrected state quite otherwise than the anchor: "
     "a front that drifts, a fold, a state that is only metastable. The solution may be far although corrections are small: "
     "start closer to it (an anchor), or solve (effort='solve')",
