@@ -110,24 +110,23 @@ def composition(result: Result) -> str:
         [name, pairs(row, True), top1(row, True), _theirs(result["paper"].get(name))]
         for name, row in result["pooled"].items()
     ]
-    farther = result["farther"]
-    moved = [
-        [method, *[f"{pairs(row[method])}; {top1(row[method])}" for row in farther.values()]]
-        for method in next(iter(farther.values()))
-    ]
-    worst = [
-        [method, *[_worst([of[made][method] for of in result["composed"].values()]) for made in farther]]
-        for method in next(iter(farther.values()))
-    ]
-    head = [made if made == "wrong physics" else f"× {made}" for made in farther]
     return (
         table(["what ranks", "strict pairs", "exact top-1", "paper"], rows)
         + "\n\nEvery library on its own (strict pairs; exact top-1):\n\n"
         + _every_library(result["cells"])
-        + "\n\nThe outlying run's departure from the others multiplied, and a ninth candidate that solves the equation with "
-        + "a mis-stated number, by anchor (non-tie pairs; tolerant top-1):\n\n"
+    )
+
+
+def outliers(result: Result) -> str:
+    cells, pooled = result["cells"], result["pooled"]
+    methods = list(next(iter(pooled.values())))
+    moved = [[method, *[f"{pairs(row[method])}; {top1(row[method])}" for row in pooled.values()]] for method in methods]
+    worst = [[method, *[_worst([of[made][method] for of in cells.values()]) for made in pooled]] for method in methods]
+    head = [made if made == "wrong physics" else f"× {made}" for made in pooled]
+    return (
+        f"By anchor, {', '.join(cells)} (non-tie pairs; tolerant top-1):\n\n"
         + table(["anchor", *head], moved)
-        + "\n\nThe same in the worst of the libraries (share of pairs; of winners):\n\n"
+        + "\n\nThe same in the worst of these libraries (share of pairs; of winners):\n\n"
         + table(["anchor", *head], worst)
     )
 
@@ -413,5 +412,17 @@ def race(result: Result) -> str:
 
 STUDIES = {
     f.__name__: f
-    for f in (primary, additional, composition, controls, variational, panels, direct, certificates, doubt, race)
+    for f in (
+        primary,
+        additional,
+        composition,
+        outliers,
+        controls,
+        variational,
+        panels,
+        direct,
+        certificates,
+        doubt,
+        race,
+    )
 }

@@ -11,7 +11,7 @@ from physrank.lab.inputs import shifted_strata
 from physrank.lab.libraries import GROUPS, PROFILES, ROLLED, equations_of
 from physrank.lab.references import burgers, reaction_diffusion, sine_gordon
 from physrank.lab.store import predictions
-from physrank.lab.studies import composition, controls, phase
+from physrank.lab.studies import controls, outliers, phase
 from physrank.lab.studies._kit import cases, checking
 
 TINY = replace(  # one shape for all
@@ -66,13 +66,13 @@ def fill(folder, patch):
     for group in ("primary", "stress"):  # errors here do not depend on the architecture
         patch.setitem(GROUPS, group, [library for library in GROUPS[group] if library.architecture == "fno"])
     patch.setitem(GROUPS, "additional", GROUPS["additional"][::4])
-    patch.setitem(GROUPS, "stress", [library for library in GROUPS["stress"] if library.member == composition.MOVED])
+    patch.setitem(GROUPS, "stress", [library for library in GROUPS["stress"] if library.member == outliers.MOVED])
     patch.setattr(checking, "CHECKED", 2)
     patch.setattr(cases.references, "ProcessPoolExecutor", InThisProcess)
     patch.setattr(controls, "WARM_UPS", 0)
     patch.setattr(controls, "REPEATS", 1)
     patch.setattr(controls, "NUMBERS", (2, 16))
-    patch.setattr(composition, "FARTHER", (1, 64))
+    patch.setattr(outliers, "FARTHER", (1, 64))
     for name, value in {"ERRORS": (0.03, 1.0), "ROUGHNESS": (2, 5), "INPUTS": 1, "REPEATS": 1}.items():
         patch.setattr(phase, name, value)
     true = {

@@ -93,13 +93,13 @@ def test_an_outlier_pulls_the_mean_and_not_the_medoid(results):
     pooled = results["composition"][0]["pooled"]
     assert pooled["eight, medoid anchor"]["strict_correct"] >= pooled["eight, mean anchor"]["strict_correct"]
     assert pooled["six of eight, mean of six"]["pairs_all"] == 2 * 3 * 15
-    far = results["composition"][0]["farther"]["64"]
+    far = results["outliers"][0]["pooled"]["64"]
     assert far["medoid"]["strict_correct"] > far["mean"]["strict_correct"]
     assert far["auto, until settled"]["strict_correct"] >= far["auto"]["strict_correct"] > far["mean"]["strict_correct"]
 
 
 def test_a_candidate_of_wrong_physics_is_the_ninth_and_does_not_spoil_the_anchor(results):
-    for of in results["composition"][0]["composed"].values():
+    for of in results["outliers"][0]["cells"].values():
         row = of["wrong physics"]["auto, until settled"]
         assert row["pairs_all"] == row["cases"] * 36
         assert row["pairs_correct"] >= 0.97 * row["pairs"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from physrank.lab.libraries import GROUPS, PROFILES
-from physrank.lab.studies import STUDIES, beyond, certificates, composition, controls, mechanism, resolution
+from physrank.lab.studies import STUDIES, beyond, certificates, controls, mechanism, outliers, resolution
 from physrank.lab.studies._kit import cases, crossing
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
@@ -53,7 +53,7 @@ class Made(cases.Context):
     def cached(self, what, key, make):
         losses = losses_of(16 if "pooled" in what else 6 if what == "six" else 8)
         known = {"losses": losses, "changes": 1e-3 * losses, "proxy_loss": 0.5 * losses.min(1)}
-        composed = {"composed": composition.COMPOSED, "climbed": composition.LADDER}.get(what, ())
+        composed = {"composed": outliers.COMPOSED, "climbed": outliers.LADDER}.get(what, ())
         match what:
             case "cross-fit":
                 return {
@@ -214,10 +214,15 @@ def test_panels():
 def test_composition():
     result, hold = claimed("composition")
     assert all(hold)
-    far = result["farther"][str(composition.FARTHER[-1])]
-    assert far["medoid"]["strict_correct"] == far["medoid"]["pairs_all"] > far["mean"]["strict_correct"]
     assert result["pooled"]["six of eight, mean of six"]["pairs_all"] == len(GROUPS["stress"]) * INPUTS * 15
-    assert claimed("composition", "ladder")[1] != hold
+
+
+def test_outliers():
+    result, hold = claimed("outliers")
+    assert all(hold)
+    far = result["pooled"][str(outliers.FARTHER[-1])]
+    assert far["medoid"]["strict_correct"] == far["medoid"]["pairs_all"] > far["mean"]["strict_correct"]
+    assert claimed("outliers", "ladder")[1] != hold
 
 
 def test_certificates():

@@ -65,7 +65,7 @@ def contrasts(stored: Stored) -> Any:
 
 def composition(stored: Stored) -> Any:
     """An outlying run moved away from the others: what each anchor still recovers, all libraries and the worst."""
-    farther, composed = stored.of("composition", "farther"), stored.of("composition", "composed")
+    farther, composed = stored.of("outliers", "pooled"), stored.of("outliers", "cells")
     multiples = [made for made in farther if made.isdigit()]
     shapes = {"mean": "s", "medoid": "D", "auto": "^", "auto, until settled": "v", "ladder": "o"}
     figure = style.figure(2.7)
