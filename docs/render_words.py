@@ -104,9 +104,10 @@ def composition(result: Result) -> str:
     mean, medoid = (_strictly(cells[worst][f"eight, {anchor} anchor"]) for anchor in ("mean", "medoid"))
     return (
         f"Measured with {len(cells)} libraries. In the median of inputs the best candidate of the outlying run has "
-        f"{min(ratios):.0f} to {max(ratios):.0f} times the loss of the best of the others, depending on the library. With the mean as anchor the worst library is {worst}: {mean}; with the medoid, "
-        f"there, {medoid} (the paper's affected library: 72.98% of pairs and 67 of 240 winners, all with the medoid). What "
-        f"looks only at the candidates finds {min(only):.0%} to {max(only):.0%} of the pairs."
+        f"{min(ratios):.0f} to {max(ratios):.0f} times the loss of the best of the others, depending on the library. "
+        f"With the mean as anchor the worst library is {worst}: {mean}; with the medoid, there, {medoid} (the paper's "
+        "affected library: 72.98% of pairs and 67 of 240 winners, all with the medoid). What looks only at the candidates "
+        f"finds {min(only):.0%} to {max(only):.0%} of the pairs."
     )
 
 
