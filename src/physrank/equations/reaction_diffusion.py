@@ -42,26 +42,22 @@ class DirichletTangent(Tangent):
         return jax.linear_transpose(self.apply, self.at)(covector)[0]
 
     def solve(self, rhs: Array) -> Solve:
-        solve = self.diffusion.solve(self.reaction, self._on_interior(rhs), self._floor())
-        return _on_all_nodes(rhs, solve)
+        return _on_all_nodes(rhs, self.diffusion.solve(*self._system(rhs)))
 
     def solve_roughly(self, rhs: Array) -> Array:
         """The solution to two digits."""
-        interior = self.diffusion.solve_roughly(self.reaction, self._on_interior(rhs), self._floor(), ROUGH)
-        return _with_interior(rhs, interior)
+        return _with_interior(rhs, self.diffusion.solve_roughly(*self._system(rhs), ROUGH))
 
     def solve_adjoint(self, rhs: Array) -> Solve:
         solve = self.diffusion.solve(self.reaction, _interior(rhs), jnp.zeros(()))  # a covector is of no known size
         pulled = jax.linear_transpose(self.diffusion.apply, self.at)(solve.value)[0]
         return _on_all_nodes(rhs - pulled, solve)
 
-    def _on_interior(self, rhs: Array) -> Array:
+    def _system(self, rhs: Array) -> tuple[Array, Array, Float[Array, ""]]:
         """Boundary rows fix the boundary; what they contribute to interior rows moves to the right-hand side."""
         boundary = _with_interior(rhs, jnp.zeros_like(self.reaction))
-        return _interior(rhs) - self.diffusion.apply(boundary)
-
-    def _floor(self) -> Float[Array, ""]:
-        return roundoff_floor(self.magnitude(), self.at)
+        interior = _interior(rhs) - self.diffusion.apply(boundary)
+        return self.reaction, interior, roundoff_floor(self.magnitude(), self.at)
 
     def magnitude(self) -> Float[Array, ""]:
         return probe_magnitude(self.apply, self.at)
@@ -260,8 +256,9 @@ class ReactionDiffusion(Problem):
         return [Fraction((n - 1) * (points + 1), self.diffusion.shape[0] - 1) for n in self.diffusion.shape]
 
     def concerns(self, state: np.ndarray) -> list[str]:
-        largest = float(np.max(np.abs(state[_on_boundary(state.shape)])))
-        if largest <= 1e-3 * float(np.max(np.abs(state))):
+        boundary = np.array(state)
+        boundary[(slice(1, -1),) * state.ndim] = 0
+        if np.max(np.abs(boundary)) <= 1e-3 * np.max(np.abs(state)):
             return []
         return ["boundary values are not zero; states include their boundary nodes"]
 
@@ -319,9 +316,3 @@ def _boundary(shape: tuple[int, ...]) -> Array:
     """Computed where it is needed: as a constant, every device would have all of it."""
     places = [jax.lax.broadcasted_iota(np.int32, shape, axis) for axis in range(len(shape))]
     return reduce(or_, ((k == 0) | (k == n - 1) for k, n in zip(places, shape, strict=True)))
-
-
-def _on_boundary(shape: tuple[int, ...]) -> np.ndarray:
-    mask = np.ones(shape, bool)
-    mask[(slice(1, -1),) * len(shape)] = False
-    return mask
