@@ -227,6 +227,25 @@ def test_a_correction_that_comes_no_closer_is_unresolved():
     assert headline(ranking.to_dict()) == "Unresolved"
 
 
+def test_every_open_pair_is_named_also_across_one_that_is_settled():
+    """1 and 2, and 1 and 3, may change places; 2 and 3 do not."""
+    problem = pr.Stationary(lambda u, d: u - d, data=np.array([5.0, 5.0]))
+    library = {name: 5 + np.array(off) for name, off in {"a": (1, 0), "b": (-1, 0.45), "c": (-1.15, 0)}.items()}
+    ranking = pr.rank(problem, library, uncertainty={"data": np.array([0.1, 0.0])}, task=pr.tasks.linear(lambda u: u))
+    assert ranking.open_groups == [["a", "b"]] and ranking.open_apart == [["a", "c"]]
+    assert "not settled between them: 1–2 (a, b), 1 and 3 (a, c)" in str(ranking)
+    assert ranking.to_dict()["open_apart"] == [["a", "c"]]
+
+
+def test_what_is_printed_is_in_the_order_that_was_decided():
+    ones = 1e-200 * np.ones(3)
+    problem = pr.Linear(np.diag([1.0, 2.0, 3.0]), 1e-200 * np.array([1.0, 2.0, 3.0]))
+    ranking = pr.rank(problem, {"worst": 3 * ones, "mid": 2 * ones, "exact": ones})
+    assert list(ranking.order) == ["exact", "mid", "worst"]
+    lines = [line.split()[:2] for line in str(ranking).splitlines() if "estimated error" in line]
+    assert lines == [["1", "exact"], ["2", "mid"], ["3", "worst"]]
+
+
 def test_trust_is_said_only_of_what_is_settled(tmp_path):
     problem = pr.Stationary(bratu, data=1.5)
     truth = solution(problem, (9,))

@@ -29,6 +29,7 @@ def of(ranking: Any) -> dict[str, Any]:
         "settled": ranking.settled,
         "best_settled": ranking.best_settled,
         "open_groups": [] if ranking.unresolved else ranking.open_groups,
+        "open_apart": [] if ranking.unresolved else ranking.open_apart,
         "doubts": list(ranking.doubts),
         "candidates": {
             name: {

@@ -124,6 +124,18 @@ class Ranking:
         runs = np.split(order, 1 + np.flatnonzero(self.settled_pairs[order[:-1], order[1:]]))
         return [[self.names[i] for i in run] for run in runs if len(run) > 1]
 
+    @property
+    def open_apart(self) -> list[list[str]]:
+        """Pairs that are not settled either and stand in no such run together."""
+        order = self.scoring.ordered(allow_unresolved=True)
+        known = {name: k for k, group in enumerate(self.open_groups) for name in group}
+        places = [self.names.index(name) for name in order]
+        return [
+            [order[a], order[b]]
+            for a, b in zip(*np.triu_indices(len(order), 1), strict=True)
+            if not self.settled_pairs[places[a], places[b]] and known.get(order[a], -1) != known.get(order[b], -2)
+        ]
+
     @cached_property
     def doubts(self) -> tuple[str, ...]:
         """Reasons, in words, not to take this ranking at its word."""

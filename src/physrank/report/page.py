@@ -14,7 +14,7 @@ MOST_BYTES = 64_000_000
 NEEDED = {
     **dict.fromkeys(("physrank", "method", "equation", "task", "metric", "anchor", "decide"), str),
     **dict.fromkeys(("settled", "best_settled"), bool),
-    **dict.fromkeys(("open_groups", "doubts", "effort", "notes"), list),
+    **dict.fromkeys(("open_groups", "open_apart", "doubts", "effort", "notes"), list),
     "candidates": dict,
 }
 OPTIONAL = {

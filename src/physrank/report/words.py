@@ -2,6 +2,8 @@
 
 from typing import Any
 
+APART = 6  # pairs of candidates apart from each other that are named
+
 
 def headline(result: dict[str, Any]) -> str:
     """The verdict in a few words. "Trust" is said only of what is settled."""
@@ -12,7 +14,8 @@ def headline(result: dict[str, Any]) -> str:
         return order[0]
     if result["best_settled"]:
         return f"Trust {order[0]}"
-    group = next((g for g in result["open_groups"] if order[0] in g), order)
+    groups = [*result["open_groups"], *result["open_apart"]]
+    group = next((g for g in groups if order[0] in g), order)
     shown = ", ".join(group[:3]) + (" …" if len(group) > 3 else "")
     return f"Not settled between {shown}"
 
@@ -26,14 +29,21 @@ def standing(result: dict[str, Any]) -> str:
     if result["settled"] and result["decide"] == "order":
         return "settled: the whole order"
     said = f"settled: {result['order'][0]} is best" if result["best_settled"] else "the best candidate is not settled"
-    groups = ", ".join(_group(group, result["order"]) for group in result["open_groups"])
-    return said + (f"; not settled between them: {groups}" if groups else "")
+    order, apart = result["order"], result["open_apart"]
+    groups = [_group(group, order) for group in result["open_groups"]] + [_pair(pair, order) for pair in apart[:APART]]
+    groups += [f"and {len(apart) - APART} pairs more"] if len(apart) > APART else []
+    return said + (f"; not settled between them: {', '.join(groups)}" if groups else "")
 
 
 def _group(group: list[str], order: list[str]) -> str:
     """2–4 (fno, cno, unet): neighbours by their places."""
     first = order.index(group[0]) + 1
     return f"{first}–{first + len(group) - 1} ({', '.join(group)})"
+
+
+def _pair(pair: list[str], order: list[str]) -> str:
+    """1 and 4 (fno, unet): two that are settled against one of those between them, and not against each other."""
+    return " and ".join(str(order.index(name) + 1) for name in pair) + f" ({', '.join(pair)})"
 
 
 def estimate(entry: dict[str, Any], reach: float | None) -> str:
@@ -50,9 +60,13 @@ def in_words(result: dict[str, Any]) -> str:
         standing(result),
     ]
     candidates = result["candidates"]
-    scored = sorted((e["score"], k, name) for k, (name, e) in enumerate(candidates.items()) if e["score"] is not None)
+    scored = [name for name, entry in candidates.items() if entry["score"] is not None]
+    if not result["unresolved"]:  # scores of tiny numbers underflow; decisions are made before
+        scored.sort(key=result["order"].index)
+    else:
+        scored.sort(key=lambda name: candidates[name]["score"])
     width = max(map(len, candidates))
-    for place, (_, _, name) in enumerate(scored, start=1):
+    for place, name in enumerate(scored, start=1):
         mark = "  ?" if result["unresolved"] else f"{place:3d}"
         shown = estimate(candidates[name], result["error_uncertainty"])
         lines.append(f"{mark}  {name:<{width}}  estimated error {shown}")
